@@ -1,0 +1,100 @@
+"""Items that start with a word of their own: model, gpu, weight_dtype, kv_dtype, mig_profile."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from derive.complain import fault
+from derive.lexer import GPU_WORD, RELATION, WORD, Cursor
+from formulas.amounts import read_number, shortened
+from formulas.errors import nearest
+from formulas.scenario import Choose, Statement, UseGpu, UseModel
+from formulas.storage import BYTES_PER_ELEMENT
+
+# With an x any name will do; without one only a name with a digit, which no unit has.
+_TIMES = r"(?:\s*\u00d7\s*|x\s*|\s+x\s+)"
+_COUNT = re.compile(rf"([0-9][0-9_]*)(?:{_TIMES}(?=[\"A-Za-z]|$)|\s+(?=[\"A-Za-z])|\s*$)")
+_LONELY_TIMES = re.compile(r"[x\u00d7]\s*(?=$|,)")
+HARDWARE = re.compile(
+    rf"[0-9][0-9_]*(?:{_TIMES}(?=[\"A-Za-z])|\s+(?=[A-Za-z][\w./+-]*[0-9][\w./+-]*\s*(?:,|$)))"
+)
+
+
+def _equals(cursor: Cursor, choice: str, example: str) -> None:
+    """Pass an optional '='; a choice has no other relation."""
+    where = cursor.here()
+    relation = cursor.take(RELATION)
+    if relation not in ("", "="):
+        raise fault("syntax", f"{choice} takes '='", where, f"example: {example}")
+    if cursor.done:
+        message = f"line ends where a value of {choice} was expected"
+        raise fault("syntax", message, cursor.here(), f"example: {example}")
+
+
+def _word(cursor: Cursor, pattern: re.Pattern[str], wanted: str, example: str) -> str:
+    where = cursor.here()
+    word = cursor.take(pattern).strip('"')
+    if not word:
+        message = f"{wanted} was expected"
+        raise fault("syntax", message, where, f"example: {example}")
+    return word
+
+
+def _model(cursor: Cursor, start: int, choice: str) -> UseModel:
+    example = "model llama-3.1-8b, or model ./config.json"
+    _equals(cursor, choice, example)
+    name = _word(cursor, WORD, "the name of a model", example)
+    return UseModel(name, cursor.since(start))
+
+
+def read_gpu(cursor: Cursor, start: int, choice: str) -> UseGpu:
+    """The GPU that comes next, how many of them where that is said, behind the word gpu or without."""
+    example = "gpu 8 x h100-sxm"
+    if choice:
+        _equals(cursor, choice, example)
+    where = cursor.here()
+    times = cursor.take(_COUNT)
+    count = int(read_number(times.split()[0].rstrip("x\u00d7"))) if times else None
+    if count == 0:
+        raise fault("number", "a deployment has at least 1 GPU", where, f"example: {example}")
+    alone = bool(times and cursor.take(_LONELY_TIMES))
+    if alone or cursor.done:
+        message = f"{'line ends where ' if cursor.done else ''}the name of a GPU was expected"
+        raise fault("syntax", message, cursor.here(), f"example: {example}")
+    name = _word(cursor, GPU_WORD, "the name of a GPU", example)
+    text = cursor.since(start)
+    if times and not (choice and times.strip()[-1] in "x\u00d7"):
+        cursor.note(f"{text} read as gpu {count} x {name}")
+    return UseGpu(name, count, text)
+
+
+def _format(cursor: Cursor, start: int, choice: str) -> Choose:
+    example = f"{choice} = fp8"
+    _equals(cursor, choice, example)
+    where = cursor.here()
+    name = _word(cursor, WORD, "a number format", example)
+    if name.lower() in BYTES_PER_ELEMENT:
+        return Choose(choice, name.lower(), cursor.since(start))
+    formats = f"one of {', '.join(BYTES_PER_ELEMENT)}"
+    close = nearest(name, list(BYTES_PER_ELEMENT))
+    advice = (f"did you mean '{close}'?", formats) if close else (formats,)
+    message = f"{choice} = {shortened(name)} is not a number format"
+    raise fault("domain", message, (where[0], cursor.end), *advice)
+
+
+def _profile(cursor: Cursor, start: int, choice: str) -> Choose:
+    example = "mig_profile = 1g.10gb"
+    _equals(cursor, choice, example)
+    name = _word(cursor, WORD, "a MIG profile", example)
+    return Choose(choice, name.lower(), cursor.since(start))
+
+
+# Items that start with a word of their own.
+NAMED_ITEMS: dict[str, Callable[[Cursor, int, str], Statement]] = {
+    "model": _model,
+    "gpu": read_gpu,
+    "weight_dtype": _format,
+    "kv_dtype": _format,
+    "mig_profile": _profile,
+}

@@ -1,0 +1,208 @@
+"""What is stated: statements as a person made them, and the facts and limits that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from formulas.errors import Problem
+from formulas.storage import BYTES_PER_ELEMENT
+
+if TYPE_CHECKING:
+    from formulas.models import Model
+
+# A number is a Fraction; arrays are nested tuples; probe_ok is a bool; a hash is any hashable value.
+Value = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """`quantity = value`, or with `override` `quantity := value`, which cuts the quantity's own relations."""
+
+    quantity: str
+    value: Value
+    override: bool = False
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """`quantity <= value` and its like; the relation is one of <=, >=, <, >."""
+
+    quantity: str
+    relation: str
+    value: Fraction
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """`quantity = other`: two quantities that are to be equal."""
+
+    quantity: str
+    other: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UseModel:
+    """`model NAME` or `model PATH`."""
+
+    name: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UseGpu:
+    """`gpu N x NAME`, or `gpu NAME` where the count is None."""
+
+    name: str
+    count: int | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """A choice whose values are names: weight_dtype, kv_dtype, mig_profile."""
+
+    choice: str
+    value: str
+    text: str = ""
+
+
+Statement = Fact | Limit | Same | UseModel | UseGpu | Choose
+
+YOU = "you"
+ASKED = "asked"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value that holds in this question: who said it, and in which statement."""
+
+    quantity: str
+    value: Value
+    origin: str
+    text: str
+    override: bool = False
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is known, with its origin. `clashes` are two statements that fix one quantity differently."""
+
+    given: Mapping[str, Given] = field(default_factory=dict)
+    limits: tuple[Limit, ...] = ()
+    equations: tuple[Same, ...] = ()
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    clashes: tuple[tuple[Given, Given], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def mentioned(self) -> frozenset[str]:
+        """The quantities that are stated or limited."""
+        named = [limit.quantity for limit in self.limits]
+        named += [name for same in self.equations for name in (same.quantity, same.other)]
+        return frozenset([*self.given, *named])
+
+    def without(self, *names: str) -> Scenario:
+        """The same scenario, without what is given for these quantities."""
+        kept = {name: given for name, given in self.given.items() if name not in names}
+        return replace(self, given=MappingProxyType(kept))
+
+    def with_value(self, quantity: str, value: Value, origin: str = ASKED) -> Scenario:
+        """The same scenario, with this value for the quantity."""
+        given = Given(quantity, value, origin, f"{quantity} = {value}", override=True)
+        return replace(self, given=MappingProxyType({**self.given, quantity: given}))
+
+
+def scenario(statements: Iterable[Statement]) -> Scenario:
+    """The facts and limits that follow from statements, whatever their order.
+
+    Raises Problem for a model, GPU or profile that is not known.
+    """
+    rows = tuple(statements)
+    chosen = {row.choice: row.value for row in rows if isinstance(row, Choose)}
+    given: list[Given] = []
+    notes: list[str] = []
+    model = _model(rows, given, notes, chosen)
+    _gpu(rows, given, chosen, model)
+    given += [
+        Given(_CHOSEN_BYTES[row.choice], BYTES_PER_ELEMENT[row.value], YOU, row.text)
+        for row in rows
+        if isinstance(row, Choose) and row.choice in _CHOSEN_BYTES
+    ]
+    given += [
+        Given(row.quantity, row.value, YOU, row.text, row.override)
+        for row in rows
+        if isinstance(row, Fact)
+    ]
+    table, clashes = _settle(given)
+    return Scenario(
+        MappingProxyType(table),
+        tuple(row for row in rows if isinstance(row, Limit)),
+        tuple(row for row in rows if isinstance(row, Same)),
+        MappingProxyType(chosen),
+        clashes,
+        tuple(notes),
+    )
+
+
+_CHOSEN_BYTES = {"weight_dtype": "bytes_per_weight", "kv_dtype": "kv_bytes_per_element"}
+
+
+def _model(
+    rows: tuple[Statement, ...], given: list[Given], notes: list[str], chosen: dict[str, str]
+) -> Model | None:
+    from formulas.models import find_model
+
+    model = None
+    for row in rows:
+        if not isinstance(row, UseModel):
+            continue
+        model = find_model(row.name)
+        origin = f"model {model.name}"
+        given += [Given(name, value, origin, row.text) for name, value in model.facts.items()]
+        notes += [*model.assumed, *model.notes]
+        if model.weight_dtype and "weight_dtype" not in chosen:
+            chosen["weight_dtype"] = model.weight_dtype
+            size = BYTES_PER_ELEMENT[model.weight_dtype]
+            given.append(Given("bytes_per_weight", size, origin, row.text))
+    return model
+
+
+def _gpu(
+    rows: tuple[Statement, ...], given: list[Given], chosen: dict[str, str], model: Model | None
+) -> None:
+    from formulas.hardware import find_gpu, gpu_facts, is_weight_only
+
+    dtype = chosen.get("weight_dtype", "bf16")
+    gpu = None
+    for row in rows:
+        if not isinstance(row, UseGpu):
+            continue
+        gpu = find_gpu(row.name)
+        origin = f"gpu {gpu.name}"
+        facts = gpu_facts(gpu, dtype, chosen.get("mig_profile"))
+        given += [Given(name, value, origin, row.text) for name, value in facts.items()]
+        if row.count is not None:
+            given.append(Given("available_gpus", Fraction(row.count), YOU, row.text))
+    if gpu is None and "mig_profile" in chosen:
+        raise Problem("mig", "a MIG profile needs a GPU", ("add  gpu NAME",), chosen["mig_profile"])
+    if model is not None and is_weight_only(gpu, dtype) and "embedding_params" in model.facts:
+        wide = model.facts["embedding_params"]
+        given.append(Given("wide_params", wide, f"model {model.name}", f"weight_dtype = {dtype}"))
+
+
+def _settle(given: list[Given]) -> tuple[dict[str, Given], tuple[tuple[Given, Given], ...]]:
+    """One value for each quantity: an override before anything, a person before a row."""
+    table: dict[str, Given] = {}
+    clashes: list[tuple[Given, Given]] = []
+    for row in sorted(given, key=lambda g: (g.quantity, not g.override, g.origin != YOU, g.text)):
+        first = table.setdefault(row.quantity, row)
+        if first.value != row.value and not first.override:
+            clashes.append((first, row))
+    return table, tuple(clashes)

@@ -1,0 +1,1 @@
+"""The cheat sheet, one module for each of its sections."""

@@ -1,0 +1,374 @@
+"""Which relations, in which order: the value of any quantity from what is known.
+
+Known is what is stated, then what follows from it forwards or backwards, then what is assumed. With an
+unknown, every value is a function of it: evaluation goes forwards until the unknown and stops there.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import sympy
+
+from formulas.catalogue import Catalogue
+from formulas.deployment.constraints import OF_TP, OPTIONAL
+from formulas.deployment.defaults import OF_CONTEXT_ALONE, OF_DENSE_MODELS
+from formulas.formula import Condition, Relation
+from formulas.scenario import Scenario
+from solvers.exact import Undefined, evaluate, is_number, less, same, to_sympy
+from solvers.isolate import Root, isolate
+
+_DEEPEST = 3
+_PARALLELISM = frozenset(("tp", "pp", "dp", "ep"))
+_SPEAKS_OF_CONTEXT = frozenset(("prompt_tokens", "output_tokens"))
+_CONTEXT_ALONE = frozenset(row.gives for row in OF_CONTEXT_ALONE)
+_DENSE = frozenset(row.gives for row in OF_DENSE_MODELS)
+
+
+class Lacking(Exception):
+    """The quantity has no value here; `names` are what was looked for and not found."""
+
+    def __init__(self, *names: str) -> None:
+        super().__init__(", ".join(sorted(names)))
+        self.names = frozenset(names)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A value, how it was had, and everything stated or assumed that it rests on.
+
+    `inferred` are the stated quantities that were followed backwards on the way.
+    """
+
+    quantity: str
+    value: Any
+    relation: Relation | None = None
+    solved_from: str = ""
+    inputs: tuple[str, ...] = ()
+    assumed: frozenset[str] = frozenset()
+    stated: frozenset[str] = frozenset()
+    inferred: frozenset[str] = frozenset()
+
+
+@dataclass
+class Chain:
+    """The values of one scenario; a scratchpad of one question that never leaves it.
+
+    `allowed` are the quantities whose defaults may be assumed, `using` restricts the relations, `asked` is what
+    the question is about (it counts as mentioned), `solving` are the quantities being solved for further up.
+    """
+
+    catalogue: Catalogue
+    scenario: Scenario
+    unknowns: frozenset[str] = frozenset()
+    allowed: frozenset[str] = frozenset()
+    withdrawn: frozenset[str] = frozenset()
+    using: tuple[Relation, ...] = ()
+    asked: str = ""
+    solving: frozenset[str] = frozenset()
+    memo: dict[str, Found | None] = field(default_factory=dict)
+    troubles: dict[str, str] = field(default_factory=dict)
+    _stack: list[str] = field(default_factory=list)
+    _cycles: set[str] = field(default_factory=set)
+
+    # -- asking
+
+    def value(self, name: str) -> Found:
+        """The quantity's value; Lacking where it cannot be had."""
+        if name in self.memo:
+            found = self.memo[name]
+            if found is None:
+                raise Lacking(name)
+            return found
+        if name in self._stack:
+            self._cycles.add(name)
+            raise Lacking(name)
+        with self._computing(name) as outcome:
+            outcome.append(self._find(name))
+        if outcome[0] is None:
+            raise Lacking(name)
+        return outcome[0]
+
+    def holds(self, condition: Condition) -> bool | Any:
+        """True, false, or an expression in what is unknown; Lacking where a quantity is not known."""
+        values = {name: self.value(name).value for name in condition.inputs}
+        return evaluate(condition.expr, values.__getitem__)
+
+    def function_of(self, name: str, target: str, allowed: frozenset[str]) -> Found:
+        """The target as a function of `name`, by relations and not by what is stated for either.
+
+        Other unknowns stay as they are, unless the target is one of them.
+        """
+        chain = replace(
+            self,
+            scenario=self.scenario.without(name, target),
+            unknowns=(self.unknowns | {name}) - {target},
+            allowed=allowed & self.allowed,
+            solving=self.solving | {name},
+            memo={},
+            _stack=[],
+            _cycles=set(),
+        )
+        return chain.value(target)
+
+    @property
+    def constraints(self) -> tuple[Condition, ...]:
+        """The standing constraints; none where the question names the relations that answer."""
+        if self.using:
+            return ()
+        absent = OPTIONAL - self.scenario.given.keys()
+        return tuple(c for c in self.catalogue.constraints if not absent & set(c.inputs))
+
+    def equated(self) -> tuple[str, ...]:
+        """The stated quantities that relations give as well, and which are therefore equations."""
+        return tuple(
+            sorted(
+                name
+                for name, given in self.scenario.given.items()
+                if not given.override and self.relations(name)
+            )
+        )
+
+    # -- finding
+
+    @contextmanager
+    def _computing(self, name: str) -> Iterator[list[Found | None]]:
+        """Keep the outcome unless it hangs on a quantity that is still being computed further up."""
+        outer, self._cycles = self._cycles, set()
+        self._stack.append(name)
+        outcome: list[Found | None] = []
+        try:
+            yield outcome
+        finally:
+            self._stack.pop()
+            hits = self._cycles - {name}
+            if outcome and not hits & set(self._stack):
+                self.memo[name] = outcome[0]
+            self._cycles = outer | hits
+
+    def _find(self, name: str) -> Found | None:
+        if name in self.unknowns:
+            return Found(name, self.catalogue.quantities[name].symbol)
+        given = self.scenario.given.get(name)
+        if given is not None:
+            return Found(name, given.value, stated=frozenset((name,)))
+        best = self.by_relation(name)
+        if best is not None and not best.assumed:
+            return best
+        backward = self._backward(name, frozenset()) or best
+        if backward is not None:
+            return backward
+        if name in self.allowed:
+            return self._default(name)
+        # A quantity that has a default is never inferred from assumptions about others.
+        return None if name in self.catalogue.defaults else self._backward(name, self.allowed)
+
+    def relations(self, name: str) -> tuple[Relation, ...]:
+        """The relations that may give the quantity, the highest in rank first."""
+        if self.using:
+            rows = tuple(r for r in self.using if r.gives == name and not r.is_array)
+            return tuple(r for r in rows if not r.is_bound or name == "probe_ok")
+        return tuple(r for r in self.catalogue.by_output.get(name, ()) if not r.is_array)
+
+    def by_relation(self, name: str) -> Found | None:
+        """The value by the highest relation whose inputs can be had, None where there is none."""
+        for relation in self.relations(name):
+            if not self.takes_part(relation):
+                continue
+            try:
+                return self.apply(relation)
+            except Lacking:
+                if self._hangs_on_withdrawn(relation):
+                    return None
+                continue
+            except Undefined as trouble:
+                # A lower relation must not answer for one that has no value here.
+                self.troubles[name] = f"{relation.key}: {trouble}"
+                return None
+        return None
+
+    def _hangs_on_withdrawn(self, relation: Relation) -> bool:
+        """A lower relation must not answer in place of one that only lacks a withdrawn assumption."""
+        reach = [self.catalogue.downstream(name) | {name} for name in self.withdrawn]
+        return any(name in names for name in relation.inputs for names in reach)
+
+    def takes_part(self, relation: Relation) -> bool:
+        """True unless what is stated, or a false `valid`, keeps the relation out."""
+        if self.using:
+            return True
+        mentioned = self.scenario.mentioned | {self.asked}
+        if relation.unless and mentioned & set(relation.unless):
+            return False
+        if not mentioned >= set(relation.only_with):
+            return False
+        if relation.any_with and not mentioned & set(relation.any_with):
+            return False
+        # A bound derives no value unless it is named; the truth of an inequality is a value.
+        if relation.is_bound and relation.gives != "probe_ok":
+            return False
+        return not any(self._is_false(condition) for condition in relation.valid)
+
+    def _is_false(self, condition: Condition) -> bool:
+        known = {}
+        for name in condition.inputs:
+            try:
+                known[name] = self.value(name).value
+            except Lacking:
+                known[name] = self.catalogue.quantities[name].symbol
+        return evaluate(condition.expr, known.__getitem__) is False
+
+    def apply(self, relation: Relation) -> Found:
+        """The value of the quantity that the relation gives; Lacking or Undefined where it has none."""
+        used: dict[str, Found] = {}
+
+        def lookup(name: str) -> Any:
+            if name not in used:
+                used[name] = self.value(name)
+            return used[name].value
+
+        expr = self._without_removable_point(relation, lookup)
+        value = expr if is_number(expr) else evaluate(expr, lookup)
+        return Found(
+            relation.gives,
+            value,
+            relation,
+            inputs=tuple(used),
+            assumed=frozenset[str]().union(*(f.assumed for f in used.values())),
+            stated=frozenset[str]().union(*(f.stated for f in used.values())),
+            inferred=frozenset[str]().union(*(f.inferred for f in used.values())),
+        )
+
+    def _without_removable_point(self, relation: Relation, lookup: Any) -> Any:
+        for name, (point, instead) in relation.removable.items():
+            value = lookup(name)
+            if is_number(value) and same(value, Fraction(point)):
+                arguments = [to_sympy(lookup(n)) for n in inspect.signature(instead).parameters]
+                return instead(*arguments)
+        return relation.value
+
+    # -- backwards
+
+    def _backward(self, name: str, allowed: frozenset[str]) -> Found | None:
+        """The one value of `name` that makes a stated quantity, or the unknown, come out as it is."""
+        if name in self.solving or len(self.solving) > _DEEPEST or self.using:
+            return None
+        for target in self._targets(name):
+            try:
+                function = self.function_of(name, target, allowed)
+            except (Lacking, Undefined):
+                continue
+            found = self._solved(name, target, function)
+            if found is not None:
+                return found
+        return None
+
+    def _targets(self, name: str) -> tuple[str, ...]:
+        reach = self.catalogue.downstream(name)
+        mine = [t for t in self.equated() if t in reach]
+        mine += [u for u in sorted(self.unknowns & reach) if self.relations(u)]
+        return tuple(mine)
+
+    def _solved(self, name: str, target: str, function: Found) -> Found | None:
+        symbol = self.catalogue.quantities[name].symbol
+        if not isinstance(function.value, sympy.Expr) or symbol not in function.value.free_symbols:
+            return None
+        wanted = self.value(target)
+        value = self._only_root(function.value, wanted.value, name)
+        if value is None:
+            return None
+        return Found(
+            name,
+            value,
+            function.relation,
+            solved_from=target,
+            inputs=function.inputs,
+            assumed=function.assumed | wanted.assumed,
+            stated=function.stated | wanted.stated,
+            inferred=function.inferred | wanted.inferred | {target},
+        )
+
+    def _only_root(self, expr: Any, target: Any, name: str) -> Any:
+        from solvers.equation import solve_equation
+
+        quantity = self.catalogue.quantities[name]
+        if is_number(target):
+            solved = solve_equation(expr, target, quantity)
+            return solved.points[0] if len(solved.points) == 1 and not solved.spans else None
+        branches = isolate(expr, to_sympy(target), quantity.symbol)
+        if isinstance(branches, tuple) and len(branches) == 1 and isinstance(branches[0], Root):
+            return branches[0].value if branches[0].condition == sympy.true else None
+        return None
+
+    # -- assuming
+
+    def _default(self, name: str) -> Found | None:
+        relation = self.catalogue.defaults[name]
+        mentioned = self.scenario.mentioned | {self.asked}
+        if name in _CONTEXT_ALONE and mentioned & _SPEAKS_OF_CONTEXT:
+            return None
+        if name in _DENSE and not self._is_dense():
+            return None
+        try:
+            found = self.apply(relation)
+        except (Lacking, Undefined):
+            return None
+        value = self._largest_tp(mentioned) if name == "tp" else found.value
+        return replace(found, value=value, assumed=found.assumed | {name})
+
+    def _is_dense(self) -> bool:
+        try:
+            value = self.value("expert_params").value
+        except Lacking:
+            return False
+        return is_number(value) and value == 0
+
+    def _largest_tp(self, mentioned: frozenset[str]) -> Fraction:
+        """Of N GPUs the largest power of two that every constraint on TP allows."""
+        if mentioned & _PARALLELISM or "available_gpus" not in self.scenario.given:
+            return Fraction(1)
+        choices = self.catalogue.quantities["tp"].domain.choices
+        limit = self.scenario.given["available_gpus"].value
+        for choice in reversed(choices):
+            if not less(limit, choice) and self._tp_allowed(choice):
+                return choice
+        return Fraction(1)
+
+    def _tp_allowed(self, choice: Fraction) -> bool:
+        chain = replace(
+            self, scenario=self.scenario.with_value("tp", choice), memo={}, _stack=[], _cycles=set()
+        )
+        for constraint in OF_TP:
+            try:
+                if chain.holds(constraint) is False:
+                    return False
+            except (Lacking, Undefined):
+                continue
+        return True
+
+
+def steps_of(chain: Chain, names: Iterable[str]) -> list[Found]:
+    """Everything that the values of these quantities rest on, each once, inputs first."""
+    done: dict[str, Found] = {}
+    entered: set[str] = set()
+
+    def visit(name: str) -> None:
+        if name in entered:
+            return
+        entered.add(name)
+        try:
+            found = chain.value(name)
+        except Lacking:
+            return
+        for other in found.inputs:
+            if other != name and other != found.solved_from:
+                visit(other)
+        done.setdefault(name, found)
+
+    for name in names:
+        visit(name)
+    return list(done.values())

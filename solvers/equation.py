@@ -1,0 +1,153 @@
+"""One equation in one unknown with numbers for the rest: every admissible value, each put back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import sympy
+
+from formulas.quantity import Domain, Quantity
+from solvers.answer import Interval
+from solvers.exact import (
+    EQUAL,
+    Number,
+    Undefined,
+    ceiling,
+    evaluate,
+    floor,
+    from_sympy,
+    inside,
+    is_number,
+    less,
+    minus,
+    rounded,
+    same,
+    substitute,
+    to_sympy,
+)
+from solvers.isolate import Branch, Refused, Root, Span, isolate
+from solvers.roots import Unseparated, distinct, real_roots, smooth_arms
+
+_PLAIN = Fraction(1, 10**12)
+_FEW = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """Every value and every interval that satisfies the equation; `refused` where that is not known."""
+
+    points: tuple[Number, ...] = ()
+    spans: tuple[Interval, ...] = ()
+    refused: str = ""
+    dropped: tuple[Number, ...] = ()
+
+
+def solve_equation(expr: Any, target: Number, quantity: Quantity) -> Solved:
+    """The values of the quantity for which the expression in its symbol equals the target."""
+    symbol = quantity.symbol
+    branches = isolate(expr, to_sympy(target), symbol)
+    if isinstance(branches, Refused):
+        return _numerically(expr, target, quantity, branches.reason)
+    points: list[Number] = []
+    spans: list[Interval] = []
+    for branch in branches:
+        if evaluate(branch.condition, {}.__getitem__) is not True:
+            continue
+        if isinstance(branch, Root):
+            points += _real(branch.value)
+        else:
+            spans += clipped(branch, quantity.domain)
+    return _admitted(expr, target, quantity, points, spans)
+
+
+def _real(value: Any) -> list[Number]:
+    try:
+        number = evaluate(value, {}.__getitem__)
+    except Undefined:
+        return []
+    return [number] if is_number(number) else []
+
+
+def clipped(branch: Branch, domain: Domain) -> list[Interval]:
+    """The part of a span that lies in the domain; none where nothing is left."""
+    assert isinstance(branch, Span)
+    low, high = (None if end is None else from_sympy(end) for end in (branch.low, branch.high))
+    low_open, high_open = branch.low_open, branch.high_open
+    if domain.low is not None and (low is None or less(low, domain.low)):
+        low, low_open = domain.low, domain.low_open
+    if domain.high is not None and (high is None or less(domain.high, high)):
+        high, high_open = domain.high, False
+    if low is not None and high is not None:
+        if less(high, low) or (low == high and (low_open or high_open)):
+            return []
+    return [Interval(low, high, low_open, high_open)]
+
+
+def _numerically(expr: Any, target: Number, quantity: Quantity, reason: str) -> Solved:
+    domain, symbol = quantity.domain, quantity.symbol
+    if domain.choices:
+        hits = [c for c in domain.choices if _meets(expr, target, quantity, c)]
+        return Solved(tuple(hits))
+    if expr.has(sympy.ceiling, sympy.floor, sympy.Mod, sympy.Piecewise):
+        return Solved(refused=reason)
+    try:
+        points: list[Number] = []
+        for arm in smooth_arms(expr - to_sympy(target), symbol):
+            if symbol in arm.free_symbols:
+                points += real_roots(arm, symbol, domain.low, domain.high)
+    except Unseparated as trouble:
+        return Solved(refused=f"{reason}; {trouble}")
+    return _admitted(expr, target, quantity, points, [])
+
+
+def _admitted(
+    expr: Any, target: Number, quantity: Quantity, points: list[Number], spans: list[Interval]
+) -> Solved:
+    """The points in the domain that satisfy the equation when they are put back."""
+    plain = distinct([plainest(expr, target, quantity, point) for point in points])
+    good = [p for p in plain if _meets(expr, target, quantity, p)]
+    kept = [p for p in good if inside(quantity.domain, p)]
+    outside = [p for p in good if not inside(quantity.domain, p)]
+    # The order of the branches is kept: the principal root comes first.
+    first = [plainest(expr, target, quantity, p) for p in points]
+    kept.sort(key=lambda p: next((i for i, q in enumerate(first) if same(p, q)), len(first)))
+    return Solved(tuple(kept), tuple(spans), dropped=tuple(outside))
+
+
+def _meets(expr: Any, target: Number, quantity: Quantity, point: Number) -> bool:
+    try:
+        value = substitute(expr, quantity.name, point)
+    except Undefined:
+        return False
+    return is_number(value) and _residual(expr, target, quantity, point) <= rounded(EQUAL)
+
+
+def plainest(expr: Any, target: Number, quantity: Quantity, point: Number) -> Number:
+    """0 or the nearest integer where that satisfies the equation within 1e-12 of its largest term."""
+    for plain in dict.fromkeys((Fraction(0), _nearest(point))):
+        if point == plain:
+            return plain
+        near = plain != 0 or less(abs(point), Fraction(1))
+        if near and _residual(expr, target, quantity, plain) <= rounded(_PLAIN):
+            return plain
+    return point
+
+
+def _nearest(point: Number) -> Fraction:
+    below, above = floor(point), ceiling(point)
+    return below if not less(minus(above, point), minus(point, below)) else above
+
+
+def _residual(expr: Any, target: Number, quantity: Quantity, point: Number) -> Any:
+    """How far the equation is from holding at a point, relative to its largest term."""
+    try:
+        value = substitute(expr, quantity.name, point)
+        parts = [substitute(a, quantity.name, point) for a in expr.args] if expr.is_Add else []
+    except Undefined:
+        return rounded(Fraction(1))
+    sizes = [abs(rounded(p)) for p in (*parts, value, target) if is_number(p)]
+    if not is_number(value) or not sizes or max(sizes) == 0:
+        return rounded(Fraction(0 if is_number(value) else 1))
+    return abs(rounded(minus(value, target))) / max(sizes)

@@ -1,0 +1,150 @@
+"""Steps, checks and assumptions of an answer, read off a replay with the answer put in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import sympy
+
+from formulas.formula import Condition
+from formulas.scenario import ASKED, YOU, Limit
+from solvers.answer import Check, Evidence, Step
+from solvers.chain import Chain, Found, Lacking, steps_of
+from solvers.exact import Undefined, evaluate, is_number, less, same
+
+_SIGNS = {
+    sympy.Le: "<=",
+    sympy.Ge: ">=",
+    sympy.Lt: "<",
+    sympy.Gt: ">",
+    sympy.Eq: "=",
+}
+
+
+def evidence(
+    chain: Chain, names: Iterable[str], last: Step | None = None, checked: bool = True
+) -> Evidence:
+    """What the values of these quantities rest on, and every constraint at this point.
+
+    `chain` has a value for all that was asked; `last` is the step that found the asked value backwards.
+    """
+    wanted = tuple(dict.fromkeys(names))
+    found = steps_of(chain, wanted)
+    steps = [step_of(chain, row) for row in found if row.relation and row.relation.kind != "assumption"]
+    rest = [row for row in found if row.quantity in wanted]
+    checks, unchecked = checks_of(chain) if checked else ((), ())
+    return Evidence(
+        steps=(*steps, *((last,) if last else ())),
+        checks=checks,
+        assumed=assumptions(chain, frozenset[str]().union(*(row.assumed for row in rest))),
+        outcomes={row.quantity: row.value for row in found if row.relation},
+        unused=unused(chain, frozenset[str]().union(*(row.stated for row in rest))),
+        unchecked=unchecked,
+        notes=chain.scenario.notes,
+    )
+
+
+def step_of(chain: Chain, found: Found) -> Step:
+    """The step that computed a value, with the values that went in."""
+    values = {name: chain.value(name).value for name in found.inputs if name in chain.memo}
+    assert found.relation is not None
+    return Step(found.relation.key, found.quantity, found.value, values, found.solved_from)
+
+
+def assumptions(chain: Chain, names: frozenset[str]) -> dict[str, Any]:
+    """The assumed quantities with their values, in the order of the defaults."""
+    shown: dict[str, Any] = {}
+    for name in chain.catalogue.defaults:
+        if name in names:
+            shown[name] = chain.value(name).value
+    return shown
+
+
+def unused(chain: Chain, used: frozenset[str]) -> tuple[str, ...]:
+    """The statements of a person that the answer does not rest on, each by what it states."""
+    limited = {limit.quantity for limit in chain.scenario.limits}
+    texts = {g.text for name, g in chain.scenario.given.items() if name in used | limited}
+    found = {
+        g.text: name if g.origin == YOU else g.origin.partition(" ")[0]
+        for name, g in chain.scenario.given.items()
+        if g.text not in texts and g.origin != ASKED
+    }
+    return tuple(sorted(found.values()))
+
+
+def checks_of(chain: Chain) -> tuple[tuple[Check, ...], tuple[str, ...]]:
+    """The limits and standing constraints at this point, and the names of those that could not be evaluated."""
+    checks = [check_limit(chain, limit) for limit in chain.scenario.limits]
+    unchecked = []
+    for constraint in chain.constraints:
+        try:
+            checks.append(check_constraint(chain, constraint))
+        except (Lacking, Undefined):
+            unchecked.append(constraint.name)
+    return tuple(checks), tuple(unchecked)
+
+
+def check_limit(chain: Chain, limit: Limit) -> Check:
+    """A limit that a person stated; Lacking where its quantity is not known."""
+    value = chain.value(limit.quantity).value
+    return Check(
+        limit.quantity,
+        limit.relation,
+        value,
+        limit.value,
+        compare(value, limit.relation, limit.value),
+        limit.quantity,
+        stated=True,
+    )
+
+
+def constrained(chain: Chain) -> list[str]:
+    """The quantities that the constraints which can be evaluated here compare."""
+    names: list[str] = []
+    for constraint in chain.constraints:
+        try:
+            chain.holds(constraint)
+        except (Lacking, Undefined):
+            continue
+        names += constraint.inputs
+    return [*names, *(limit.quantity for limit in chain.scenario.limits)]
+
+
+def compare(left: Any, relation: str, right: Any) -> bool:
+    """Whether a relation holds; a value within 1e-9 of a limit meets it, a strict one is exact."""
+    if relation in ("<", ">"):
+        return less(left, right) if relation == "<" else less(right, left)
+    beyond = less(right, left) if relation == "<=" else less(left, right)
+    return not beyond or same(left, right)
+
+
+def check_constraint(chain: Chain, constraint: Condition) -> Check:
+    """A standing constraint; with both sides where it is a comparison."""
+    holds = chain.holds(constraint) is True
+    sign = _SIGNS.get(type(constraint.expr))
+    if sign not in ("<=", ">="):
+        return Check(constraint.name, "", None, None, holds)
+
+    def lookup(name: str) -> Any:
+        return chain.value(name).value
+
+    # sympy may have turned the sides around; the condition is shown as it was written.
+    written = constraint.written
+    left, right = evaluate(written.lhs, lookup), evaluate(written.rhs, lookup)
+    if not is_number(left) or not is_number(right):
+        return Check(constraint.name, "", None, None, holds)
+    quantity = written.lhs.name if written.lhs.is_Symbol else ""
+    return Check(constraint.name, _SIGNS[type(written)], left, right, holds, quantity)
+
+
+def replayed(chain: Chain, name: str, value: Any) -> Chain:
+    """The chain of the same scenario with the answer as a fact, so that everything has a value."""
+    return replace(
+        chain,
+        scenario=chain.scenario.with_value(name, value),
+        unknowns=frozenset(),
+        memo={},
+        solving=frozenset(),
+    )

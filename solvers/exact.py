@@ -1,0 +1,309 @@
+"""Exact evaluation: a Fraction while rational and short, else a number of 40 digits.
+
+`evaluate` is the fold that computes. Where a value is not a number yet (the unknown), the result is a sympy
+expression in it: evaluation goes as far as it can and stops there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from functools import cache, cmp_to_key, reduce
+from typing import Any
+
+import sympy
+from mpmath import MPContext
+
+from formulas.expressions import Round
+from formulas.fold import Leaf, fold
+from formulas.quantity import Domain
+
+DIGITS = 40
+EXACT_BITS = 2000
+EQUAL = Fraction(1, 10**9)
+
+CONTEXT = MPContext()
+CONTEXT.dps = DIGITS
+
+# A Fraction, or a number of the context above.
+Number = Any
+
+
+class Undefined(Exception):
+    """The expression has no real value here: a division by zero, a root or logarithm of a negative number."""
+
+
+def is_number(value: Any) -> bool:
+    """True for a value that is computed: no expression and no truth value."""
+    return isinstance(value, Fraction | CONTEXT.mpf)
+
+
+def short(value: Fraction) -> Number:
+    """The fraction itself, or its 40 digits where it has grown beyond 2,000 bits."""
+    bits = value.numerator.bit_length() + value.denominator.bit_length()
+    return value if bits <= EXACT_BITS else rounded(value)
+
+
+def rounded(value: Number) -> Any:
+    """The value as a number of 40 digits."""
+    if isinstance(value, Fraction):
+        return CONTEXT.mpf(value.numerator) / value.denominator
+    return value
+
+
+def to_sympy(value: Any) -> Any:
+    """The value as a sympy number; an expression is returned as it is."""
+    if isinstance(value, Fraction):
+        return sympy.Rational(value.numerator, value.denominator)
+    if isinstance(value, CONTEXT.mpf):
+        return sympy.Float(value._mpf_, DIGITS) if CONTEXT.isfinite(value) else _infinity(value)
+    return value
+
+
+def _infinity(value: Any) -> Any:
+    return sympy.oo if value > 0 else -sympy.oo
+
+
+def from_sympy(value: Any) -> Any:
+    """A Fraction or a number of 40 digits; an expression that is no number is returned as it is."""
+    if value.is_Rational:
+        return short(Fraction(int(value.p), int(value.q)))
+    if value.is_Float:
+        return CONTEXT.make_mpf(value._mpf_)
+    if value.is_number and value.is_real:
+        return CONTEXT.make_mpf(value.evalf(DIGITS)._mpf_)
+    return value
+
+
+def alike(one: Number, other: Number) -> tuple[Number, Number]:
+    """Both as fractions where both are, else both as numbers of 40 digits: the two do not mix."""
+    if isinstance(one, Fraction) and isinstance(other, Fraction):
+        return one, other
+    return rounded(one), rounded(other)
+
+
+def less(one: Number, other: Number) -> bool:
+    """True where one is less than the other."""
+    left, right = alike(one, other)
+    return bool(left < right)
+
+
+def minus(one: Number, other: Number) -> Number:
+    """One less the other."""
+    left, right = alike(one, other)
+    return short(left - right) if isinstance(left, Fraction) else left - right
+
+
+def divide(one: Number, other: Number) -> Number:
+    """One over the other."""
+    left, right = alike(one, other)
+    return short(left / right) if isinstance(left, Fraction) else left / right
+
+
+def same(one: Number, other: Number) -> bool:
+    """True where two values are equal within 1e-9 of the larger."""
+    left, right = alike(one, other)
+    if left == right:
+        return True
+    if isinstance(left, Fraction):
+        return bool(abs(left - right) <= EQUAL * max(abs(left), abs(right)))
+    return bool(abs(left - right) <= rounded(EQUAL) * max(abs(left), abs(right)))
+
+
+def ordered(values: Iterable[Number]) -> list[Number]:
+    """The values from the least to the greatest."""
+    return sorted(values, key=cmp_to_key(lambda a, b: -1 if less(a, b) else int(less(b, a))))
+
+
+def inside(domain: Domain, value: Number) -> bool:
+    """True where the value lies in the domain; grids are not looked at."""
+    return domain.holds(value) if isinstance(value, Fraction) else _inside(domain, value)
+
+
+def _inside(domain: Domain, value: Any) -> bool:
+    low, high = domain.low, domain.high
+    if low is not None and (less(value, low) or (domain.low_open and value == rounded(low))):
+        return False
+    return high is None or not less(high, value)
+
+
+def _sum(_: Any, *parts: Number) -> Number:
+    if all(isinstance(p, Fraction) for p in parts):
+        return short(sum(parts, Fraction(0)))
+    return CONTEXT.fsum(rounded(p) for p in parts)
+
+
+def _product(_: Any, *parts: Number) -> Number:
+    if all(isinstance(p, Fraction) for p in parts):
+        return short(reduce(Fraction.__mul__, parts, Fraction(1)))
+    return reduce(CONTEXT.mpf.__mul__, (rounded(p) for p in parts), CONTEXT.mpf(1))
+
+
+def _power(_: Any, base: Number, exponent: Number) -> Number:
+    if base == 0:
+        if exponent < 0:
+            raise Undefined("a division by zero")
+        return Fraction(1 if exponent == 0 else 0)
+    if isinstance(base, Fraction) and isinstance(exponent, Fraction):
+        exact = _exact_power(base, exponent)
+        if exact is not None:
+            return exact
+    if base < 0 and (not isinstance(exponent, Fraction) or exponent.denominator != 1):
+        raise Undefined("a root of a negative number")
+    if isinstance(exponent, Fraction) and exponent.denominator == 1:
+        return CONTEXT.power(rounded(base), int(exponent))
+    return CONTEXT.power(rounded(base), rounded(exponent))
+
+
+def _exact_power(base: Fraction, exponent: Fraction) -> Fraction | None:
+    bits = max(base.numerator.bit_length(), base.denominator.bit_length())
+    if bits * abs(exponent) > EXACT_BITS:
+        return None
+    if exponent.denominator == 1:
+        return Fraction(base ** int(exponent))
+    if base < 0:
+        return None
+    roots = [
+        sympy.integer_nthroot(part, exponent.denominator)
+        for part in (base.numerator, base.denominator)
+    ]
+    if all(exact for _, exact in roots):
+        return Fraction(int(roots[0][0]), int(roots[1][0])) ** exponent.numerator
+    return None
+
+
+def _log(_: Any, argument: Number) -> Number:
+    if argument <= 0:
+        raise Undefined("a logarithm of a number that is not positive")
+    return Fraction(0) if argument == 1 else CONTEXT.log(rounded(argument))
+
+
+def _exp(_: Any, argument: Number) -> Number:
+    return Fraction(1) if argument == 0 else CONTEXT.exp(rounded(argument))
+
+
+def floor(value: Number) -> Fraction:
+    """The floor; a number of 40 digits within 1e-9 of an integer is that integer."""
+    if isinstance(value, Fraction):
+        return Fraction(value.numerator // value.denominator)
+    if not CONTEXT.isfinite(value):
+        raise Undefined("a floor of infinity")
+    nearest = Fraction(int(CONTEXT.nint(value)))
+    return nearest if same(value, nearest) else Fraction(int(CONTEXT.floor(value)))
+
+
+def ceiling(value: Number) -> Fraction:
+    """The ceiling, with the same rule."""
+    return -floor(-value)
+
+
+def _round(_: Any, value: Number) -> Fraction:
+    return Fraction(round(value) if isinstance(value, Fraction) else int(CONTEXT.nint(value)))
+
+
+def _remainder(_: Any, value: Number, divisor: Number) -> Number:
+    if divisor == 0:
+        raise Undefined("a division by zero")
+    return minus(value, divisor * floor(_product(None, value, _power(None, divisor, Fraction(-1)))))
+
+
+def _least(_: Any, *parts: Number) -> Number:
+    return ordered(parts)[0]
+
+
+def _greatest(_: Any, *parts: Number) -> Number:
+    return ordered(parts)[-1]
+
+
+def _compare(test: Callable[[Any, Any], bool]) -> Callable[..., bool]:
+    return lambda _, left, right: bool(test(left, right))
+
+
+_NUMERIC: dict[type, Callable[..., Any]] = {
+    sympy.Add: _sum,
+    sympy.Mul: _product,
+    sympy.Pow: _power,
+    sympy.log: _log,
+    sympy.exp: _exp,
+    sympy.ceiling: lambda _, value: ceiling(value),
+    sympy.floor: lambda _, value: floor(value),
+    Round: _round,
+    sympy.Mod: _remainder,
+    sympy.Min: _least,
+    sympy.Max: _greatest,
+    sympy.Abs: lambda _, value: abs(value),
+    sympy.Eq: _compare(same),
+    sympy.Ne: _compare(lambda a, b: not same(a, b)),
+    # A value within 1e-9 of a limit is at the limit, and meets it; a strict limit is exact.
+    sympy.Le: _compare(lambda a, b: not less(b, a) or same(a, b)),
+    sympy.Ge: _compare(lambda a, b: not less(a, b) or same(a, b)),
+    sympy.Lt: _compare(less),
+    sympy.Gt: _compare(lambda a, b: less(b, a)),
+}
+
+
+def _numeric_or_open(node_class: type, rule: Callable[..., Any]) -> Callable[..., Any]:
+    """The rule on numbers; on anything else the sympy node of the folded parts."""
+
+    def apply(node: Any, *parts: Any) -> Any:
+        if all(is_number(p) for p in parts):
+            return rule(node, *parts)
+        built = node.func(*(to_sympy(p) for p in parts))
+        return from_sympy(built) if isinstance(built, sympy.Expr) else _truth(built)
+
+    return apply
+
+
+def _truth(value: Any) -> Any:
+    return bool(value) if isinstance(value, bool) or value in (sympy.true, sympy.false) else value
+
+
+def _cases(node: Any, walk: Callable[[Any], Any]) -> Any:
+    """The first case whose condition holds; terms behind it are not looked at."""
+    open_cases = []
+    for term, condition in node.args:
+        truth = walk(condition)
+        if truth is False:
+            continue
+        if truth is True and not open_cases:
+            return walk(term)
+        open_cases.append((to_sympy(walk(term)), truth))
+        if truth is True:
+            break
+    return sympy.Piecewise(*open_cases)
+
+
+def _all_of(node: Any, walk: Callable[[Any], Any]) -> Any:
+    parts = [walk(part) for part in node.args]
+    return False if False in parts else _truth(sympy.And(*parts))
+
+
+def _any_of(node: Any, walk: Callable[[Any], Any]) -> Any:
+    parts = [walk(part) for part in node.args]
+    return True if True in parts else _truth(sympy.Or(*parts))
+
+
+@cache
+def _fixed_rules() -> dict[type, Any]:
+    return {
+        **{node: _numeric_or_open(node, rule) for node, rule in _NUMERIC.items()},
+        sympy.Number: lambda node: from_sympy(node),
+        sympy.NumberSymbol: lambda node: from_sympy(node),
+        sympy.logic.boolalg.BooleanAtom: lambda node: bool(node),
+        sympy.Piecewise: Leaf(_cases),
+        sympy.And: Leaf(_all_of),
+        sympy.Or: Leaf(_any_of),
+    }
+
+
+def evaluate(expr: Any, lookup: Callable[[str], Any]) -> Any:
+    """The value of the expression with the quantities that `lookup` gives.
+
+    A number, a truth value, or a sympy expression in what is still unknown. Undefined where it has no value.
+    """
+    return fold(expr, {**_fixed_rules(), sympy.Symbol: lambda node: lookup(node.name)})
+
+
+def substitute(expr: Any, unknown: str, value: Number) -> Any:
+    """The value of an expression in one unknown."""
+    return evaluate(expr, {unknown: value}.__getitem__)

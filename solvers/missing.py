@@ -1,0 +1,67 @@
+"""What to give so that a quantity can be had: alternatives, the smallest first."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from solvers.chain import Chain, Lacking
+
+_MOST_SETS = 12
+_SHOWN = 6
+_LARGEST = 6
+_DEEPEST = 12
+
+
+def alternatives(chain: Chain, name: str) -> tuple[tuple[str, ...], ...]:
+    """Sets of quantities each of which makes `name` computable; `name` itself is none of them."""
+    found = _by_relations(chain, name, (name,), {})
+    ranked = sorted(found, key=lambda names: (len(names), _derived(chain, names), sorted(names)))
+    return tuple(tuple(sorted(names)) for names in ranked[:_SHOWN])
+
+
+def _derived(chain: Chain, names: frozenset[str]) -> int:
+    """How much stands behind the names: people know facts, not results."""
+    return sum(len(chain.catalogue.upstream(n)) for n in names)
+
+
+def _known(chain: Chain, name: str) -> bool:
+    try:
+        chain.value(name)
+    except Lacking:
+        return False
+    return True
+
+
+def _sets(
+    chain: Chain, name: str, path: tuple[str, ...], memo: dict[str, list[frozenset[str]]]
+) -> list[frozenset[str]]:
+    if name in memo:
+        return memo[name]
+    found = [frozenset((name,))]
+    if len(path) < _DEEPEST and name not in path:
+        found += _by_relations(chain, name, (*path, name), memo)
+    memo[name] = _minimal(found)
+    return memo[name]
+
+
+def _by_relations(
+    chain: Chain, name: str, path: tuple[str, ...], memo: dict[str, list[frozenset[str]]]
+) -> list[frozenset[str]]:
+    found: list[frozenset[str]] = []
+    for relation in chain.relations(name):
+        if not (chain.takes_part(relation) or relation.any_with):
+            continue
+        needed = [n for n in relation.inputs if not _known(chain, n)]
+        if not needed or any(n in path for n in needed):
+            continue
+        parts = [_sets(chain, n, path, memo) for n in needed]
+        found += [frozenset().union(*choice) for choice in product(*(p[:4] for p in parts))]
+    return _minimal(found)
+
+
+def _minimal(found: list[frozenset[str]]) -> list[frozenset[str]]:
+    kept: list[frozenset[str]] = []
+    for names in sorted(set(found), key=lambda s: (len(s), sorted(s))):
+        if len(names) <= _LARGEST and not any(other <= names for other in kept):
+            kept.append(names)
+    return kept[:_MOST_SETS]

@@ -1,0 +1,44 @@
+"""One question: a quantity's value, or its largest or smallest, from a scenario."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from formulas.catalogue import catalogue
+from formulas.scenario import Scenario
+from solvers.answer import Answer, Contradiction
+from solvers.chain import Chain
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked. `sense` is "", "max" or "min"; `using` names the only relations that may answer."""
+
+    find: str
+    scenario: Scenario
+    sense: str = ""
+    using: tuple[str, ...] = ()
+
+
+def solve(request: Request) -> Answer:
+    """The answer to a request; Problem where `using` names no formula."""
+    from solvers.extreme import extreme_of
+    from solvers.settle import settle
+    from solvers.sheet_line import special_answer
+    from solvers.value import value_of
+
+    names = catalogue()
+    relations = tuple(r for word in request.using for r in names.named(word))
+    find = request.find
+    scenario = request.scenario.without(find) if request.sense else request.scenario
+    unknowns = frozenset() if find in scenario.given else frozenset((find,))
+    # Under `using` the sheet's own line answers, and nothing is assumed.
+    allowed = frozenset[str]() if relations else frozenset(names.defaults) - {find}
+    chain = Chain(names, scenario, unknowns, allowed, using=relations, asked=find)
+    special = special_answer(chain)
+    if special is not None:
+        return special
+    settled = settle(chain)
+    if isinstance(settled, Contradiction):
+        return settled
+    return extreme_of(settled, request.sense) if request.sense else value_of(settled)

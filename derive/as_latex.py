@@ -224,7 +224,7 @@ def _fence(node: Fence, walk: Walk) -> Text:
 
 def _remainder(node: Remainder, walk: Walk) -> Text:
     sides = (within(walk(side), Level.FRACTION) for side in (node.dividend, node.divisor))
-    return Text(r" \bmod ".join(sides), Level.SLASH)
+    return Text(r" \bmod ".join(sides), Level.SUM)
 
 
 def _cases(node: Cases, walk: Walk) -> Text:
@@ -261,9 +261,9 @@ def _compare(node: Compare, walk: Walk) -> Text:
 
 
 def _logic(node: Logic, walk: Walk) -> Text:
-    parts = [within(walk(part), Level.COMPARE) for part in node.parts]
     if node.word == "not":
-        return Text(rf"\text{{not }} {bracketed(parts[0])}", Level.OPEN)
+        return Text(rf"\text{{not }} {bracketed(walk(node.parts[0]).text)}", Level.OPEN)
+    parts = (within(walk(part), Level.COMPARE) for part in node.parts)
     return Text(rf" \;\text{{{node.word}}}\; ".join(parts), Level.OPEN)
 
 

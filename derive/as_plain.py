@@ -41,13 +41,15 @@ Walk = Callable[[Any], Text]
 Names = Callable[[Any], str]
 
 
-def plain(expr: Any, names: Names | None = None, *, style: Style = NAMES) -> str:
-    """The expression on one line, in a readable order.
+def plain(
+    expr: Any, names: Names | None = None, *, style: Style = NAMES, as_written: bool = False
+) -> str:
+    """The expression on one line, in a readable order or, with `as_written`, in its own.
 
     `names` gives the text of a symbol: by default its name, in the style LETTERS its LaTeX letter.
     """
     own = short_name if style is NAMES else lambda symbol: letter_of(symbol, {})
-    return _line(lay_out(expr), names or own, style)
+    return _line(lay_out(expr, as_written=as_written), names or own, style)
 
 
 def relation_plain(relation: Relation, *, letters: bool) -> str:
@@ -127,7 +129,7 @@ def _rules(names: Names, style: Style) -> Rules:
         sides = (
             bracketed(walk(side), Level.FRACTION).text for side in (node.dividend, node.divisor)
         )
-        return Text(" mod ".join(sides), Level.REACHING)
+        return Text(" mod ".join(sides), Level.SUM)
 
     def cases(node: Cases, walk: Walk) -> Text:
         rows = [

@@ -139,14 +139,21 @@ def _answer(cursor: Cursor, name: str) -> bool:
 
 
 def _limit(cursor: Cursor, start: int, quantity: Quantity, name: str, relation: str) -> Limit:
-    if quantity.unit.text == "bool":
-        raise fault("syntax", f"{name} is yes or no", (start, cursor.end), f"example: {name} = yes")
+    _refuse_answers(cursor, quantity, name, start)
     if cursor.look(NAME):
         where = cursor.here()
         problem = no_value(cursor)
         raise problem if problem.kind == "name" else not_yet("a limit that is a quantity", where)
     value = in_quantity(cursor, read_amount(cursor), quantity, name)
     return Limit(quantity.name, relation, value, cursor.since(start))
+
+
+def _refuse_answers(cursor: Cursor, quantity: Quantity, name: str, start: int) -> None:
+    if quantity.unit.text == "bool":
+        span = (start, cursor.end)
+        raise fault(
+            "domain", f"{name} is yes or no, and has no limits", span, f"example: {name} = yes"
+        )
 
 
 def _same(cursor: Cursor, start: int, quantity: Quantity, relation: str) -> Same:
@@ -174,6 +181,7 @@ def _value_first(cursor: Cursor, start: int) -> tuple[Statement, ...]:
     name = cursor.take(NAME)
     quantity = take_quantity(cursor, name)
     _refuse_arrays(cursor, quantity, name)
+    _refuse_answers(cursor, quantity, name, start)
     value = in_quantity(cursor, low, quantity, name)
     limit = Limit(quantity.name, _FLIPPED[first], value, f"{name} {_FLIPPED[first]} {text}")
     if not cursor.look(RELATION):

@@ -22,9 +22,7 @@ OPEN, CLOSE = re.compile(r"\("), re.compile(r"\)")
 SIGN, FACTOR, POWER = re.compile(r"[+-](?!>)"), re.compile(r"[*/]"), re.compile(r"\^|\*\*")
 
 _SPACE = re.compile(r"(?:\s|#[^\n]*)*")
-_ANY = re.compile(
-    rf"{NUMBER.pattern}|\w[\w.]*|{RELATION.pattern}|{ARROW.pattern}|.", re.DOTALL
-)
+_ANY = re.compile(rf"{NUMBER.pattern}|\w[\w.]*|{RELATION.pattern}|{ARROW.pattern}|.", re.DOTALL)
 
 
 def keyword(words: str) -> Pattern:

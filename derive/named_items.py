@@ -15,9 +15,9 @@ from formulas.storage import BYTES_PER_ELEMENT
 # With an x any name will do; without one only a name with a digit, which no unit has.
 _TIMES = r"(?:\s*\u00d7\s*|x\s*|\s+x\s+)"
 _COUNT = re.compile(rf"([0-9][0-9_]*)(?:{_TIMES}(?=[\"A-Za-z]|$)|\s+(?=[\"A-Za-z])|\s*$)")
-_LONELY_TIMES = re.compile(r"[x\u00d7]\s*(?=$|,)")
+_LONELY_TIMES = re.compile(r"[x\u00d7](?![\w./+-])")
 HARDWARE = re.compile(
-    rf"[0-9][0-9_]*(?:{_TIMES}(?=[\"A-Za-z])|\s+(?=[A-Za-z][\w./+-]*[0-9][\w./+-]*\s*(?:,|$)))"
+    rf"[0-9][0-9_]*(?:{_TIMES}(?=[\"A-Za-z])|\s+(?!x[0-9])(?=[A-Za-z][\w./+-]*[0-9]))"
 )
 
 
@@ -49,7 +49,7 @@ def _model(cursor: Cursor, start: int, choice: str) -> UseModel:
 
 
 def read_gpu(cursor: Cursor, start: int, choice: str) -> UseGpu:
-    """The GPU that comes next, how many of them where that is said, behind the word gpu or without."""
+    """The GPU that comes next and how many of them, behind the word gpu or without it."""
     example = "gpu 8 x h100-sxm"
     if choice:
         _equals(cursor, choice, example)

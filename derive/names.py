@@ -16,7 +16,7 @@ _SHORTEST_PLURAL = 4
 @cache
 def _arrays() -> dict[str, Quantity]:
     # The module of arrays imports sympy, which few lines need.
-    from formulas.arrays import ARRAYS  # noqa: PLC0415
+    from formulas.arrays import ARRAYS
 
     return {quantity.name: quantity for quantity in ARRAYS}
 

@@ -218,5 +218,3 @@ def same_sort(one: Quantity, other: Quantity, span: Span) -> None:
     units = [Unit(q.unit.powers, q.unit.scale, label_unit(q).tags) for q in (one, other)]
     if units[0].powers != units[1].powers or tags_clash(*units):
         raise different((one.name, units[0]), (other.name, units[1]), span)
-
-

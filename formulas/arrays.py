@@ -1,7 +1,7 @@
-"""Arrays of the matrix and indexed formulas; each belongs to its formula and is named FORMULA.NAME.
+"""Arrays of the matrix and indexed formulas; each belongs to its formula, as FORMULA.NAME.
 
-A scalar that only one array formula speaks of, such as an index, stands here too. Dimensions are named:
-two arrays of a formula that share a name share a size.
+A scalar that only one array formula speaks of, such as an index, stands here too. Dimensions are
+named: two arrays of a formula that share a name share a size.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from formulas.fold import Leaf
 from formulas.quantity import (
     COUNT,
     COUNT_OR_NONE,
+    INTEGER,
     NOT_NEGATIVE,
+    POSITIVE,
     REAL,
     SHARE,
     Quantity,
@@ -28,9 +30,12 @@ from formulas.quantity import (
 from formulas.tensors import BlockHash, MatrixFunction, OverIndex, Softmax
 from formulas.units import Unit
 
+_ATTENTION = r"\text{Attention}(Q, K, V)"
+_TABLE = r"\text{block table}"
+
 
 def _belongs(formula: str, *rows: tuple[Any, ...]) -> tuple[Quantity, ...]:
-    """The quantities of one formula, from rows of name, letter, unit, domain, shape, meaning."""
+    """The quantities of one formula, from rows of name, shape, letter, unit, domain, meaning."""
     return tuple(
         Quantity(
             name=f"{formula}.{name}",
@@ -41,96 +46,83 @@ def _belongs(formula: str, *rows: tuple[Any, ...]) -> tuple[Quantity, ...]:
             shape=tuple(shape.split()),
             subject="arrays",
         )
-        for name, letter, unit, domain, shape, meaning in rows
+        for name, shape, letter, unit, domain, meaning in rows
     )
 
 
 ARRAYS: tuple[Quantity, ...] = (
     *_belongs(
         "attention",
-        ("Q", "Q", "1", REAL, "n_q d_k", "queries, a row for each token that looks"),
-        ("K", "K", "1", REAL, "n_k d_k", "keys, a row for each token that is looked at"),
-        ("V", "V", "1", REAL, "n_k d_v", "values, a row for each token that is looked at"),
-        ("M", "M", "1", REAL, "n_q n_k", "0 where a token may look, minus infinity where not"),
-        ("d_k", "d_k", "1", COUNT, "", "elements of a key"),
-        (
-            "attention_output",
-            r"\text{Attention}(Q, K, V)",
-            "1",
-            REAL,
-            "n_q d_v",
-            "for each token the values that it looks at, weighted",
-        ),
+        ("Q", "n_q d_k", "Q", "1", REAL, "queries, a row for each token that looks"),
+        ("K", "n_k d_k", "K", "1", REAL, "keys, a row for each token that is looked at"),
+        ("V", "n_k d_v", "V", "1", REAL, "values, a row for each token that is looked at"),
+        ("M", "n_q n_k", "M", "1", REAL, "0 where a token may look, minus infinity where not"),
+        ("d_k", "", "d_k", "1", COUNT, "elements of a key"),
+        ("attention_output", "n_q d_v", _ATTENTION, "1", REAL, "what each token gathers"),
     ),
     *_belongs(
         "decoder_layer",
-        ("x", "x", "1", REAL, "n d_model", "residual stream, a row for each token"),
-        ("h", "h", "1", REAL, "n d_model", "residual stream after attention"),
-        ("layer_output", "x'", "1", REAL, "n d_model", "residual stream after the layer"),
+        ("x", "n d_model", "x", "1", REAL, "residual stream, a row for each token"),
+        ("h", "n d_model", "h", "1", REAL, "residual stream after attention"),
+        ("layer_output", "n d_model", "x'", "1", REAL, "residual stream after the layer"),
     ),
     *_belongs(
         "softmax_temperature",
-        ("logits", "z", "1", REAL, "vocab", "score of each token of the vocabulary"),
-        ("i", "i", "1", COUNT_OR_NONE, "", "position in the vocabulary, from 0"),
+        ("logits", "vocab", "z", "1", REAL, "score of each token of the vocabulary"),
+        ("i", "", "i", "1", COUNT_OR_NONE, "position in the vocabulary, from 0"),
     ),
     *_belongs(
         "decode_step_kv",
-        ("context_lengths", "n", "1", COUNT_OR_NONE, "batch", "cached tokens of each sequence"),
+        ("context_lengths", "batch", "n", "1", COUNT_OR_NONE, "cached tokens of each sequence"),
     ),
     *_belongs(
         "locked_batch_utilization",
-        ("output_lengths", "L", "1", COUNT, "batch", "tokens that each request generates"),
+        ("output_lengths", "batch", "L", "1", COUNT, "tokens that each request generates"),
     ),
     *_belongs(
         "paged_block_lookup",
-        (
-            "block_table",
-            r"\text{block table}",
-            "1",
-            COUNT_OR_NONE,
-            "n_blocks",
-            "where in memory each block of a sequence is",
-        ),
+        ("block_table", "n_blocks", _TABLE, "1", COUNT_OR_NONE, "where each block is in memory"),
     ),
     *_belongs(
         "prefix_block_hash",
-        ("parent_hash", "h_{i-1}", "hash", REAL, "", "hash of the block before; any value for none"),
-        ("block_tokens", r"\text{tokens}_i", "1", REAL, "block_size", "tokens of the block"),
-        ("extra_keys", r"\text{extra keys}", "tuple", REAL, "", "what else changes keys and values"),
-        ("block_hash", "h_i", "hash", REAL, "", "hash of the block and of all before it"),
+        ("parent_hash", "", "h_{i-1}", "hash", REAL, "hash of the block before"),
+        ("block_tokens", "block_size", r"\text{tokens}_i", "1", REAL, "tokens of the block"),
+        ("extra_keys", "", r"\text{extra keys}", "tuple", REAL, "what else changes the cache"),
+        ("block_hash", "", "h_i", "hash", REAL, "hash of the block and of all before it"),
     ),
     *_belongs(
         "speculative_acceptance",
-        ("target_distribution", "p", "1", SHARE, "vocab", "what the target model would sample from"),
-        ("draft_distribution", "q", "1", SHARE, "vocab", "what the draft model sampled from"),
-        ("residual_distribution", "p'", "1", SHARE, "vocab", "what is sampled from after a rejection"),
+        ("target_distribution", "vocab", "p", "1", SHARE, "what the target would sample from"),
+        ("draft_distribution", "vocab", "q", "1", SHARE, "what the draft sampled from"),
+        ("residual_distribution", "vocab", "p'", "1", SHARE, "what follows a rejection"),
     ),
     *_belongs(
         "integer_quantization",
-        ("weights", "w", "1", REAL, "group", "weights that share a scale"),
-        ("quantized_weights", "q", "1", REAL, "group", "the weights in whole steps of the scale"),
-        ("dequantized_weights", r"\hat{w}", "1", REAL, "group", "the weights that are computed with"),
+        ("weights", "group", "w", "1", REAL, "weights that share a scale"),
+        ("group_scale", "", "s", "1", POSITIVE, "step of the grid of the group"),
+        ("quantized_weights", "group", "q", "1", INTEGER, "the weights in whole steps"),
+        ("dequantized_weights", "group", r"\hat{w}", "1", REAL, "weights to compute with"),
     ),
     *_belongs(
         "constrained_decoding",
-        ("logits", "z", "1", REAL, "vocab", "score of each token of the vocabulary"),
-        ("allowed", r"\text{valid}", "bool", SHARE, "vocab", "whether output and token are a valid prefix"),
-        ("masked_logits", r"\tilde{z}", "1", REAL, "vocab", "the scores, minus infinity where not allowed"),
-        ("i", "i", "1", COUNT_OR_NONE, "", "position in the vocabulary, from 0"),
+        ("logits", "vocab", "z", "1", REAL, "score of each token of the vocabulary"),
+        ("allowed", "vocab", r"\text{valid}", "bool", SHARE, "whether the token keeps it valid"),
+        ("masked_logits", "vocab", r"\tilde{z}", "1", REAL, "scores, minus infinity where barred"),
+        ("i", "", "i", "1", COUNT_OR_NONE, "position in the vocabulary, from 0"),
     ),
     *_belongs(
         "lora_forward",
-        ("W", "W", "1", REAL, "d_out d_in", "frozen weights"),
-        ("A", "A", "1", REAL, "r d_in", "adapter, first factor"),
-        ("B", "B", "1", REAL, "d_out r", "adapter, second factor"),
-        ("x", "x", "1", REAL, "n d_in", "inputs, one a row"),
-        ("merged_weight", "W'", "1", REAL, "d_out d_in", "weights with the adapter merged in"),
-        ("lora_output", "y", "1", REAL, "n d_out", "outputs, one a row"),
+        ("W", "d_out d_in", "W", "1", REAL, "frozen weights"),
+        ("A", "r d_in", "A", "1", REAL, "adapter, first factor"),
+        ("B", "d_out r", "B", "1", REAL, "adapter, second factor"),
+        ("x", "n d_in", "x", "1", REAL, "inputs, one a row"),
+        ("merged_weight", "d_out d_in", "W'", "1", REAL, "weights with the adapter merged in"),
+        ("lora_output", "n d_out", "y", "1", REAL, "outputs, one a row"),
     ),
     *_belongs(
         "goodput",
-        ("request_ttfts", r"\text{TTFT}", "s", NOT_NEGATIVE, "n", "time to first token of each request"),
-        ("request_tpots", r"\text{TPOT}", "s", NOT_NEGATIVE, "n", "time per output token of each request"),
+        ("request_ttfts", "n", r"\text{TTFT}", "s", NOT_NEGATIVE, "TTFT of each request"),
+        ("request_tpots", "n", r"\text{TPOT}", "s", NOT_NEGATIVE, "TPOT of each request"),
     ),
 )
 
@@ -152,7 +144,7 @@ DIMENSION_LETTERS: Mapping[str, str] = {
 
 
 def dimension_rules(vocabulary: Mapping[str, Quantity]) -> dict[type, Any]:
-    """The unit rules of array nodes: an entry has the unit of its array, an index is a pure number."""
+    """The unit rules of array nodes: an entry has its array's unit, an index is a pure number."""
 
     def own(node: Any, _: Callable[[Any], Any]) -> Any:
         name = getattr(node, "name", None) or str(node.label)

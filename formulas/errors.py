@@ -13,9 +13,9 @@ class CatalogueError(Exception):
 class Problem(Exception):
     """What is wrong with something a person gave us: where, what, both values, what to do.
 
-    `kind` is one word (unit, dimension, name, model, gpu, number, syntax, domain, file, ...). `word` is the
-    piece of the input that is at fault; whoever knows the whole line puts the carets under it: `span`, in
-    characters of `line`.
+    `kind` is one word (unit, dimension, name, model, gpu, number, syntax, domain, ...). `word`
+    is the piece of the input that is at fault; whoever knows the whole line adds it, with `span`,
+    the place of the word in it.
     """
 
     kind: str

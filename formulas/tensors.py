@@ -1,4 +1,4 @@
-"""What a formula may say about arrays: softmax, functions of a matrix, largest over an index, hash.
+"""What a formula may say of arrays: softmax, functions of a matrix, largest over an index, hash.
 
 Each is a sympy node whose parts have names, so that a rule table can read it: it has a unit rule in
 `formulas.arrays` and a numpy rule in `solvers.numpy_printer`.
@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
+from weakref import WeakValueDictionary
 
 import sympy
 from sympy.core.parameters import global_parameters
@@ -26,6 +27,7 @@ class Softmax(MatrixExpr):  # type: ignore[misc]
     """Each row of a matrix as probabilities: e to each entry, over the sum of the row."""
 
     def __new__(cls, matrix: Any) -> Softmax:
+        """The node of one matrix."""
         return MatrixExpr.__new__(cls, matrix)  # type: ignore[no-any-return]
 
     @property
@@ -47,12 +49,16 @@ class Softmax(MatrixExpr):  # type: ignore[misc]
         return rf"\text{{softmax}}\left({printer._print(self.matrix)}\right)"
 
 
+_MATRIX_FUNCTIONS: WeakValueDictionary[Any, MatrixFunction] = WeakValueDictionary()
+
+
 class MatrixFunction(MatrixExpr):  # type: ignore[misc]
     """A function of a matrix that keeps its shape and is known by its name only, such as MLP(x)."""
 
     def __new__(cls, name: Any, argument: Any) -> MatrixFunction:
-        named = name if isinstance(name, Str) else Str(name)
-        return MatrixExpr.__new__(cls, named, argument)  # type: ignore[no-any-return]
+        """The one node of this name and argument."""
+        parts = (name if isinstance(name, Str) else Str(name), argument)
+        return _MATRIX_FUNCTIONS.setdefault(parts, MatrixExpr.__new__(cls, *parts))
 
     @property
     def name(self) -> str:
@@ -69,8 +75,8 @@ class MatrixFunction(MatrixExpr):  # type: ignore[misc]
         """The shape of the argument."""
         return self.argument.shape
 
-    # A stack of L layers shares its parts: as a tree it has 4^L nodes. The three methods below keep
-    # sympy from walking it as a tree.
+    # A stack of L layers shares its parts: as a tree it has 4^L nodes. That equal nodes are one
+    # object, and the methods below, keep sympy from walking it as a tree.
 
     @property
     def free_symbols(self) -> set[Any]:
@@ -103,6 +109,7 @@ class OverIndex(sympy.Expr):  # type: ignore[misc]
     is_commutative = True
 
     def __new__(cls, term: Any, limits: Any) -> OverIndex:
+        """The node of a term and of its index with the first and the last value."""
         parts = (sympy.sympify(term), sympy.Tuple(*limits))
         return sympy.Expr.__new__(cls, *parts)  # type: ignore[no-any-return]
 
@@ -142,7 +149,11 @@ class OverIndex(sympy.Expr):  # type: ignore[misc]
 
     def at(self, value: Any) -> Any:
         """The term for one value of the index."""
-        return self.term.xreplace({self.index: sympy.sympify(value)})
+        new = sympy.sympify(value)
+        inner = {s for node in self.term.atoms(sympy.Sum, OverIndex) for s in node.bound_symbols}
+        if inner & new.free_symbols:
+            raise ValueError(f"{new} would be bound in {self.term}; give one another index")
+        return self.term.xreplace({self.index: new})
 
 
 class MaxOver(OverIndex):
@@ -162,7 +173,7 @@ class MaxOver(OverIndex):
 
 
 class Entries(OverIndex):
-    """A vector, by its entry for each value of the index; entry 0 is that of the lowest value."""
+    """A vector, by its entry for each value of the index, the lowest first."""
 
     @property
     def shape(self) -> Any:
@@ -170,7 +181,7 @@ class Entries(OverIndex):
         return sympy.Tuple(self.high - self.low + 1)
 
     def __getitem__(self, position: Any) -> Any:
-        """The entry at a position, so that a formula of a vector can be applied to another's result."""
+        """The entry at a position, so that a formula of vectors can be applied to the result."""
         return self.at(self.low + position)
 
     def _latex(self, printer: Any) -> str:
@@ -180,11 +191,12 @@ class Entries(OverIndex):
 
 
 class BlockHash(sympy.Expr):  # type: ignore[misc]
-    """hash(parent, tokens, extra keys): uninterpreted, so two are equal where all three parts are."""
+    """hash(parent, tokens, extra keys), uninterpreted: equal where all three parts are."""
 
     is_commutative = True
 
     def __new__(cls, parent: Any, tokens: Any, extra_keys: Any) -> BlockHash:
+        """The node of the three parts."""
         parts = (sympy.sympify(part) for part in (parent, tokens, extra_keys))
         return sympy.Expr.__new__(cls, *parts)  # type: ignore[no-any-return]
 

@@ -1,4 +1,4 @@
-"""What the code of a kernel calls: the numpy meaning of array nodes. numpy is imported on first use."""
+"""What the code of a kernel calls: the numpy meaning of array nodes. numpy is imported on use."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from typing import Any
 
 from formulas.errors import Problem
 
+_LEAVE_ONE = "leave at least one entry that is not masked"
+
 
 def take(table: Any, index: Any, name: str) -> Any:
-    """The entries at these positions; a position that is not whole or not in the table is a Problem."""
+    """The entries at these positions; a Problem where one is not whole or not in the table."""
     import numpy
 
     position = numpy.asarray(index)
-    outside = (position != numpy.floor(position)) | (position < 0) | (position >= len(table))
-    if outside.any():
-        first = f"{float(position[outside].flat[0] if position.ndim else position):g}"
-        message = f"there is no {name}[{first}]: {name} has {len(table)} entries, from 0 to {len(table) - 1}"
-        raise Problem("domain", message, (f"give a whole number from 0 to {len(table) - 1}",), first)
+    inside = (position == numpy.floor(position)) & (position >= 0) & (position < len(table))
+    if not inside.all():
+        wrong = f"{float(position[~inside].flat[0]):g}"
+        entries = f"{name} has {len(table)} entries, from 0 to {len(table) - 1}"
+        repair = f"give a whole number from 0 to {len(table) - 1}"
+        raise Problem("domain", f"there is no {name}[{wrong}]: {entries}", (repair,), wrong)
     return table[position.astype(numpy.int64)]
 
 
@@ -44,7 +47,7 @@ def entries(low: Any, high: Any, term: Callable[[Any], Any]) -> Any:
 
 
 def share(exponent: Any, exponents: Any) -> Any:
-    """e^exponent over the sum of e^exponents, without overflow; a Problem where nothing has a chance."""
+    """e^exponent over the sum of e^exponents, without overflow; a Problem where all are masked."""
     import numpy
 
     top = exponents.max()
@@ -60,13 +63,10 @@ def softmax(matrix: Any) -> Any:
     top = matrix.max(axis=-1, keepdims=True)
     masked = numpy.flatnonzero(top == -numpy.inf)
     if masked.size:
-        message = f"row {masked[0] + 1} of the mask is minus infinity everywhere, so nothing can be chosen"
+        message = f"row {masked[0] + 1} is masked everywhere, so nothing can be chosen in it"
         raise Problem("domain", message, (_LEAVE_ONE,))
     powers = numpy.exp(matrix - top)
     return powers / powers.sum(axis=-1, keepdims=True)
-
-
-_LEAVE_ONE = "leave at least one entry that is not masked"
 
 
 def rms_norm(matrix: Any, *, epsilon: float) -> Any:

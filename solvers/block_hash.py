@@ -12,9 +12,9 @@ from formulas.errors import Problem
 def block_hash(parent: Any, tokens: Any, extra_keys: Any) -> str:
     """The sha256, in hex, of the canonical encoding of the three parts.
 
-    Two triples have one encoding exactly where they are equal: every part starts with the letter of its kind
-    and its length. Lists and tuples are one kind, numbers are compared by value (1 and 1.0 are equal), true
-    is not 1 and "1" is not 1.
+    Two triples have one encoding exactly where they are equal: every part starts with the letter of
+    its kind and its length. Lists and tuples are one kind, numbers are compared by value (1 and 1.0
+    are equal), true is not 1, and "1" is not 1.
     """
     return hashlib.sha256(encode((parent, tokens, extra_keys))).hexdigest()
 

@@ -1,8 +1,8 @@
-"""Numpy kernels: the one expression of a relation, lowered by sympy's lambdify, cached in the process.
+"""Numpy kernels: the one expression of a relation, lowered by sympy's lambdify and kept.
 
-`array_value` answers a relation on arrays from values as people give them. `kernel` is the numpy function
-itself. `lower` makes a function of any expressions: `kernel` is `lower` for one relation, and a kernel of
-many scalar outputs is `lower` for several expressions. numpy and the printer are imported on first use.
+`array_value` answers a relation on arrays from values as people give them. `kernel` is the numpy
+function itself. `lower` makes a function of any expressions: `kernel` is `lower` for one relation,
+and a kernel of many scalar outputs is `lower` for several. numpy is imported on first use.
 """
 
 from __future__ import annotations
@@ -11,16 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from formulas.errors import Problem
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from formulas.formula import Relation
 
-Value: TypeAlias = "float | int | bool | str | Fraction | tuple[Value, ...] | list[Value] | None"
 Function = Callable[..., Any]
 
 
@@ -28,9 +25,9 @@ Function = Callable[..., Any]
 class Kernel:
     """A relation as a numpy function of keyword arguments.
 
-    It takes each of `inputs` by its full name, and each of `functions` by its own: the functions of a matrix
-    that the sheet only names, and `hash`. RMSNorm and `hash` have a meaning where they are left out.
-    `products` are the shapes of the matrix products on the way, as names of dimensions.
+    It takes each of `inputs` by its full name, and each of `functions` by its own: the functions of
+    a matrix that the sheet only names, and `hash`. RMSNorm and `hash` have a meaning where they are
+    left out. `products` are the shapes of the matrix products on the way, by dimension.
     """
 
     gives: str
@@ -81,7 +78,8 @@ class Kernel:
         complete = {**_default_functions(), **functions}
         missing = [name for name in self.functions if name not in complete]
         if missing:
-            message = f"{self.gives} needs {' and '.join(missing)}, functions that no question can state"
+            needed = " and ".join(missing)
+            message = f"{self.gives} needs {needed}, which a question cannot state: a function"
             shown = ", ".join(f"{name}=..." for name in missing)
             raise Problem("array", message, (f"from Python: kernel(relation)(..., {shown})",))
         return complete
@@ -93,11 +91,11 @@ def kernel(relation: Relation) -> Kernel:
 
 
 def array_value(relation: Relation, values: Mapping[str, Any]) -> Any:
-    """What the relation gives, from nested lists of exact numbers, as nested lists of Python numbers.
+    """What the relation gives, from nested lists of exact numbers, as lists of Python numbers.
 
-    Computed in float64. Minus infinity may stand in an array and in the answer. A block hash takes any
-    nested values and is the sha256, in hex, of their canonical encoding (`solvers.block_hash`). A Problem
-    where shapes disagree, a value is outside its domain, or the answer is not a number.
+    Computed in float64. Minus infinity may stand in an array and in the answer. A block hash takes
+    any nested values and is the sha256, in hex, of their canonical encoding (`solvers.block_hash`).
+    A Problem where shapes disagree, a value is outside its domain, or the answer is not a number.
     """
     from formulas.formula import VOCABULARY
     from solvers.array_values import check_count, from_array, to_array
@@ -146,7 +144,7 @@ def _kernel(expr: Any, gives: str, inputs: tuple[str, ...]) -> Kernel:
 def lower(expressions: Sequence[Any], symbols: Sequence[Any]) -> Callable[..., tuple[Any, ...]]:
     """The expressions as one numpy function of the symbols' values, in order, and of `functions`.
 
-    What several of them share below a named function of a matrix is computed once, so a stack of layers
+    Each named function of a matrix is computed once, wherever it is used, so a stack of layers
     costs as much as its layers.
     """
     import functools
@@ -171,10 +169,10 @@ def lower(expressions: Sequence[Any], symbols: Sequence[Any]) -> Callable[..., t
 
 
 def _steps(expressions: Sequence[Any]) -> tuple[list[tuple[Any, Any]], list[Any]]:
-    """Each named function of a matrix as a step of its own, in order, and the expressions in terms of them.
+    """Each named function of a matrix as a step of its own, and the expressions in these steps.
 
-    The walk keeps its own stack and visits a shared node once: a stack of L layers has 4^L paths and may be
-    deeper than Python's.
+    The walk keeps its own stack and visits a shared node once: L layers have 4^L paths, and may be
+    deeper than Python's stack.
     """
     from formulas.quantity import intermediate
     from formulas.tensors import MatrixFunction

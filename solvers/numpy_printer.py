@@ -1,9 +1,10 @@
 """The numpy code of an expression: sympy's printer, with rules for the nodes that formulas adds.
 
-A bound index becomes all its values at once, and its term is evaluated for them together. Scalars print as
-in sympy's own printer, so the same rules serve a kernel of many scalar outputs. A node without a rule is an
-error, never a comment in the code.
+A bound index becomes all its values at once, and its term is evaluated for them together. Scalars
+print as in sympy's own printer, so the same rules serve a kernel of many scalar outputs. A node
+without a rule is an error, never a comment in the code.
 """
+# ruff: noqa: N802  (sympy finds a rule by the name of the class)
 
 from __future__ import annotations
 
@@ -25,6 +26,7 @@ class ArrayPrinter(NumPyPrinter):  # type: ignore[misc]
     """Prints for a namespace that holds numpy and the functions of `solvers.array_functions`."""
 
     def __init__(self) -> None:
+        """A printer with whole module names, strict about missing rules."""
         super().__init__({"fully_qualified_modules": True, "strict": True, "inline": True})
 
     def _print_Symbol(self, symbol: Any) -> str:

@@ -104,6 +104,13 @@ def test_letters_of_the_vocabulary_are_unique_among_scalars() -> None:
     assert len(set(letters)) == len(letters)
 
 
+def test_numbers_with_units_can_stand_for_letters() -> None:
+    letters = {"batch": r"450\,\mathrm{GB/s}", "message_bytes": "-2"}
+    assert latex(A * C, letters) == r"450\,\mathrm{GB/s} \, \beta"
+    assert latex(A**2, letters) == r"(450\,\mathrm{GB/s})^2"
+    assert latex(A - B, letters) == r"450\,\mathrm{GB/s} - (-2)"
+
+
 def test_every_condition_prints() -> None:
     conditions = [
         *catalogue().constraints,
@@ -169,6 +176,11 @@ LINES = [
     (sympy.Max(B, A, 1), r"\max(1, \; b, \; S)"),
     (Round(symbol("weight") / 3), r"\text{round}\left( \frac{w}{3} \right)"),
     (sympy.Mod(A, B, evaluate=False), r"b \bmod S"),
+    (1 + sympy.Mod(A, B, evaluate=False), r"1 + (b \bmod S)"),
+    (
+        sympy.Not(sympy.And(A > B, B > C), evaluate=False),
+        r"\text{not } (b > S \;\text{and}\; S > \beta)",
+    ),
     (A * sympy.Mod(B, C, evaluate=False), r"b \, (S \bmod \beta)"),
     (sympy.And(A <= B, sympy.Lt(1, C)), r"b \le S \;\text{and}\; \beta > 1"),
     (sympy.Or(sympy.Eq(A, 1), sympy.Ne(B, 2)), r"b = 1 \;\text{or}\; S \ne 2"),

@@ -8,7 +8,7 @@ import pytest
 import sympy
 
 from derive.as_plain import plain, relation_plain
-from derive.letters import unicode_letter
+from derive.letters import letter_of, unicode_letter
 from derive.plain_styles import LETTERS
 from formulas.catalogue import catalogue
 from formulas.fold import NoRule
@@ -92,6 +92,13 @@ def test_every_relation_prints_on_one_line(relation: Relation) -> None:
         assert "\\" not in line
         assert "- -" not in line
         assert "+ -" not in line
+
+
+@pytest.mark.parametrize("relation", EVERY, ids=lambda relation: f"{relation.id}-{relation.gives}")
+def test_a_letter_stands_for_one_quantity(relation: Relation) -> None:
+    names = dict.fromkeys((relation.gives, *relation.inputs, *relation.cancels))
+    letters = [unicode_letter(letter_of(symbol(name), relation.letters)) for name in names]
+    assert len(set(letters)) == len(letters)
 
 
 @pytest.mark.parametrize("relation", EVERY, ids=lambda relation: f"{relation.id}-{relation.gives}")

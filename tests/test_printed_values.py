@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import sympy
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from derive.as_latex import latex
@@ -67,6 +67,26 @@ def grown(parts: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     )
 
 
+def grown_unevaluated(parts: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Sums, differences, products and quotients as an author might nest them."""
+
+    def minus(part: Any) -> Any:
+        return sympy.Mul(-1, part, evaluate=False)
+
+    def over(part: Any) -> Any:
+        return sympy.Pow(part, -1, evaluate=False)
+
+    pairs = st.tuples(parts, parts)
+    return st.one_of(
+        pairs.map(lambda pair: sympy.Add(*pair, evaluate=False)),
+        pairs.map(lambda pair: sympy.Add(pair[0], minus(pair[1]), evaluate=False)),
+        pairs.map(lambda pair: sympy.Mul(*pair, evaluate=False)),
+        pairs.map(lambda pair: sympy.Mul(pair[0], over(pair[1]), evaluate=False)),
+        parts.map(lambda part: sympy.Pow(part, 2, evaluate=False)),
+    )
+
+
+AS_WRITTEN = st.recursive(st.sampled_from(SYMBOLS) | st.just(sympy.Integer(2)), grown_unevaluated)
 EXPRESSIONS = st.recursive(leaves(), grown, max_leaves=6)
 
 
@@ -177,6 +197,19 @@ def test_letters_read_back(expr: Any) -> None:
     assert not re.search(r"[+−] *[+−]", line)
     marks = {ONE_MARK[name]: value for name, value in VALUES.items()}
     check(from_letters(line), value_of(expr), {**marks, "e": math.e})
+
+
+@settings(max_examples=200, deadline=None)
+@given(AS_WRITTEN)
+def test_what_is_written_reads_back(expr: Any) -> None:
+    marks = {ONE_MARK[name]: value for name, value in VALUES.items()}
+    value = value_of(expr)
+    assume(value < math.inf)
+    line = latex(expr, ONE_MARK, as_written=True)
+    assert not re.search(r"[+-] *[+-]", line)
+    check(from_latex(line), value, marks)
+    line = plain(expr, as_written=True)
+    check(line.replace("^", "**").replace("·", "*"), value, VALUES)
 
 
 SCALAR = [

@@ -124,5 +124,7 @@ CONSTRAINTS = (
 )
 # Limits that are none where nobody states them.
 OPTIONAL = frozenset(("ttft_slo", "tpot_slo", "max_batch", "max_position_embeddings"))
+# How the parts fit together: true or false, with no room to speak of.
+OF_STRUCTURE = frozenset(("replica_size", "node_size", "stages_fit"))
 # What TP must meet by itself: the default takes the largest power of two that does.
 OF_TP = (heads_divide, kv_heads_divide, node_size, replica_size)

@@ -1,4 +1,4 @@
-"""The model, entries on matrices and vectors: attention, the decoder layer, softmax with temperature."""
+"""The model, entries on arrays: attention, the decoder layer, softmax with temperature."""
 # ruff: noqa: N803  (the letters of the sheet: a matrix is Q, K, V or M in its formula)
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SECTION = "model"
     holds_when="one head; M is 0 where a token may look and minus infinity where it may not",
 )
 def attention(Q, K, V, M, d_k):
-    """For each token the values of the tokens that it may look at, weighted by how well keys fit."""
+    """For each token the values of the tokens that it may look at, the best fit weighing most."""
     return Softmax(Q * K.T / sqrt(d_k) + M) * V
 
 

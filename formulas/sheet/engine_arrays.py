@@ -54,7 +54,8 @@ def block_slot(token_position, block_size):
     gives="block_hash",
     section=SECTION,
     chapter=14,
-    holds_when="full blocks only; two prompts share exactly the full blocks that they have in common",
+    holds_when="full blocks only; two prompts share exactly their common full blocks",
+    letters={"block_tokens": r"\text{tokens in block } i"},
 )
 def prefix_block_hash(parent_hash, block_tokens, extra_keys):
     """A block is known by its tokens and by all that came before it."""

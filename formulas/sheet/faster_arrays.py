@@ -1,5 +1,6 @@
 """Faster and cheaper, entries on vectors and matrices: acceptance, quantization, masks, LoRA."""
-# ruff: noqa: N803  (the letters of the sheet: a LoRA matrix is W, A or B in its formula)
+# ruff: noqa: N803, PLR0917  (the letters of the sheet: a matrix of LoRA is W, A or B in its formula,
+# which has as many inputs as it has)
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from sympy import Abs, oo
 from formulas.expressions import equal, largest, smallest, where
 from formulas.formula import formula
 from formulas.sheet.attention import softmax_temperature
-from formulas.sheet.faster import dequantized_weight, quantized_weight
+from formulas.sheet.faster import dequantized_weight, quant_scale, quantized_weight
 from formulas.tensors import entries, largest_of, total
 
 SECTION = "faster"
@@ -45,15 +46,15 @@ def residual_distribution(target_distribution, draft_distribution):
 
 @formula(
     id="integer_quantization",
-    gives="weight_absmax",
+    gives="group_scale",
     section=SECTION,
     chapter=18,
-    only_with=("integer_quantization.weights",),
-    holds_when="the weights of a group share one scale",
+    holds_when="the weights of a group share one scale, and not all are 0",
+    letters={"quant_bits": "b"},
 )
-def group_absmax(weights):
-    """The largest magnitude of the group, which sets the scale of all."""
-    return largest_of(weights, lambda i: Abs(weights[i]), index="i")
+def group_scale(weights, quant_bits):
+    """The largest magnitude of the group sets the step of all its weights."""
+    return quant_scale(largest_of(weights, lambda i: Abs(weights[i]), index="i"), quant_bits)
 
 
 @formula(
@@ -63,9 +64,9 @@ def group_absmax(weights):
     chapter=18,
     holds_when="the weights of a group share one scale",
 )
-def quantized_weights(weights, quant_scale):
+def quantized_weights(weights, group_scale):
     """Each weight of the group in whole steps; at most half a step is lost."""
-    return entries(weights, lambda i: quantized_weight(weights[i], quant_scale))
+    return entries(weights, lambda i: quantized_weight(weights[i], group_scale))
 
 
 @formula(
@@ -75,9 +76,10 @@ def quantized_weights(weights, quant_scale):
     chapter=18,
     holds_when="the weights of a group share one scale",
 )
-def dequantized_weights(quantized_weights, quant_scale):
+def dequantized_weights(quantized_weights, group_scale):
     """The weights of the group that are computed with."""
-    return entries(quantized_weights, lambda i: dequantized_weight(quantized_weights[i], quant_scale))
+    q = quantized_weights
+    return entries(q, lambda i: dequantized_weight(q[i], group_scale))
 
 
 @formula(
@@ -85,7 +87,7 @@ def dequantized_weights(quantized_weights, quant_scale):
     gives="masked_logits",
     section=SECTION,
     chapter=19,
-    holds_when="every prefix is valid; finished or correct the output need not be",
+    holds_when="every prefix is valid; the output need not be finished or correct",
 )
 def masked_logits(logits, allowed):
     """The scores, with no way to choose a token that breaks the prefix."""

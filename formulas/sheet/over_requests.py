@@ -1,4 +1,4 @@
-"""Entries that sum over unequal requests: goodput (production), the step of an uneven batch (speed)."""
+"""Sums over unequal requests: goodput (production), the step of an uneven batch (speed)."""
 
 from __future__ import annotations
 

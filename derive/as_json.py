@@ -1,0 +1,247 @@
+"""An answer as one flat JSON object: the contract that scripts read."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, assert_never
+
+from formulas.amounts import display
+from formulas.catalogue import catalogue
+from formulas.errors import Problem
+from formulas.storage import BYTES_PER_ELEMENT
+from formulas.units import Unit
+from solvers.answer import (
+    Answer,
+    Check,
+    Choice,
+    Contradiction,
+    Evidence,
+    Exact,
+    Infeasible,
+    Interval,
+    Missing,
+    Range,
+    Unbounded,
+    Unproved,
+)
+
+# Assumed bytes of an element are shown as the format that they come from.
+ASSUMED_FORMATS = {"bytes_per_weight": "weight_dtype", "kv_bytes_per_element": "kv_dtype"}
+
+
+def answer_object(answer: Answer, unit: Unit | None = None) -> dict[str, Any]:
+    """The flat object of an answer; values are in the quantity's own unit, `display` in the one asked."""
+    quantity = catalogue().quantities[answer.find]
+    head: dict[str, Any] = {"status": status(answer), "find": quantity.name}
+    body = _body(answer, unit)
+    value = body.get("value")
+    head["value"] = value
+    head["unit"] = quantity.unit.text
+    head["display"] = shown(answer, unit)
+    head.update({key: part for key, part in body.items() if key != "value"})
+    head.update(_evidence(answer.evidence))
+    return {key: part for key, part in head.items() if part is not None or key == "value"}
+
+
+def problem_object(problem: Problem) -> dict[str, Any]:
+    """The object of a question that could not be read."""
+    found: dict[str, Any] = {"status": "error", "message": str(problem), "error": problem.kind}
+    if problem.help:
+        found["help"] = list(problem.help)
+    if problem.candidates:
+        found["candidates"] = list(problem.candidates)
+    return found
+
+
+def status(answer: Answer) -> str:
+    """The one word for what kind of answer it is."""
+    match answer:
+        case Exact() | Range() | Choice():
+            return "ok"
+        case Infeasible():
+            return "infeasible"
+        case Missing():
+            return "missing"
+        case Contradiction():
+            return "contradiction"
+        case Unbounded():
+            return "unbounded"
+        case Unproved():
+            return "unproved"
+        case _:
+            assert_never(answer)
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON has it: an int where it is whole, else the nearest float; arrays as lists."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, Fraction) and value.denominator == 1:
+        return int(value)
+    if isinstance(value, tuple | list):
+        return [plain(part) for part in value]
+    try:
+        number = float(value)
+    except OverflowError:
+        return str(value)
+    return number if number == number and abs(number) != float("inf") else str(number)
+
+
+def shown(answer: Answer, unit: Unit | None = None) -> str:
+    """The answer's value for people."""
+    quantity = catalogue().quantities[answer.find]
+
+    def text(value: Any) -> str:
+        return display(value, quantity.unit, quantity.label, unit)
+
+    match answer:
+        case Exact(_, value) | Choice(_, value):
+            return text(value)
+        case Range(_, intervals, one_sided, value):
+            if one_sided and value is not None:
+                return f"{_sign(intervals[0])} {text(_end(intervals[0]))}"
+            return ", ".join(between(piece, text) for piece in intervals)
+        case _:
+            return status(answer)
+
+
+def _end(span: Interval) -> Any:
+    return span.low if span.low is not None else span.high
+
+
+def _sign(span: Interval) -> str:
+    if span.low is not None:
+        return ">" if span.low_open else ">="
+    return "<" if span.high_open else "<="
+
+
+def between(span: Interval, text: Any) -> str:
+    """An interval in words that read as inequalities."""
+    if span.low is not None and span.low == span.high:
+        return str(text(span.low))
+    if span.low is None and span.high is None:
+        return "any value"
+    if span.low is None or span.high is None:
+        return f"{_sign(span)} {text(_end(span))}"
+    left, right = "(" if span.low_open else "[", ")" if span.high_open else "]"
+    return f"{left}{text(span.low)} .. {text(span.high)}{right}"
+
+
+def _body(answer: Answer, unit: Unit | None) -> dict[str, Any]:
+    match answer:
+        case Exact():
+            return {
+                "value": plain(answer.value),
+                "kind": "exact",
+                "numeric": True if answer.numeric else None,
+                "sense": answer.sense or None,
+                "branches": [
+                    {"value": plain(b.value), "condition": b.condition} for b in answer.branches
+                ]
+                or None,
+                "binding": list(answer.binding) or None,
+                **_intervals(answer.intervals),
+            }
+        case Range():
+            kind = "bound" if answer.one_sided else "range"
+            return {"value": plain(answer.value), "kind": kind, **_intervals(answer.intervals)}
+        case Choice():
+            chosen = {name: plain(value) for name, value in answer.choice.items()}
+            return {"value": plain(answer.value), "kind": "choice", "choice": chosen}
+        case Infeasible():
+            return {"message": answer.reason, "conflict": _statements(answer)}
+        case Missing():
+            return {
+                "missing": [list(names) for names in answer.alternatives],
+                "message": answer.reason or f"{answer.find} needs more facts",
+            }
+        case Contradiction():
+            return {"message": contradiction_text(answer), "conflict": _statements(answer)}
+        case Unbounded():
+            return {"message": f"nothing given limits {answer.find}"}
+        case Unproved():
+            return {"value": plain(answer.value), "message": answer.reason}
+        case _:
+            assert_never(answer)
+
+
+def contradiction_text(answer: Contradiction) -> str:
+    """Both values of the quantity, and where the other one comes from."""
+    quantity = catalogue().quantities[answer.quantity]
+    stated, derived = (
+        display(value, quantity.unit, quantity.label) for value in (answer.stated, answer.derived)
+    )
+    if stated == derived:
+        stated, derived = (f"{float(v):.12g}" for v in (answer.stated, answer.derived))
+    return f"{answer.quantity} = {stated} contradicts {derived} ({answer.relation})"
+
+
+def _statements(answer: Infeasible | Contradiction) -> list[dict[str, str]] | None:
+    return [{"name": s.name, "text": s.text, "origin": s.origin} for s in answer.conflict] or None
+
+
+def _intervals(spans: tuple[Interval, ...]) -> dict[str, Any]:
+    if not spans:
+        return {}
+    found: dict[str, Any] = {
+        "low": plain(spans[0].low),
+        "high": plain(spans[-1].high),
+        "low_open": spans[0].low_open,
+        "high_open": spans[-1].high_open,
+    }
+    if found["low"] is None:
+        found["low_open"] = None
+    if found["high"] is None:
+        found["high_open"] = None
+    if len(spans) > 1:
+        found["intervals"] = [_intervals((span,)) for span in spans]
+    return found
+
+
+def _evidence(evidence: Evidence) -> dict[str, Any]:
+    found = {
+        "outcomes": {name: plain(value) for name, value in evidence.outcomes.items()},
+        "constraints": [_constraint(check) for check in evidence.checks],
+        "steps": [
+            {
+                "relation": step.relation,
+                "solved_for": step.solved_for,
+                "value": plain(step.value),
+                "unit": catalogue().quantities[step.solved_for].unit.text,
+            }
+            for step in evidence.steps
+        ],
+        "variants": {key: plain(value) for key, value in evidence.variants.items()},
+        "assumed": assumed_values(evidence),
+        "unused": list(evidence.unused),
+        "unchecked": list(evidence.unchecked),
+        "notes": list(evidence.notes),
+    }
+    return {key: part for key, part in found.items() if part}
+
+
+def assumed_values(evidence: Evidence) -> dict[str, Any]:
+    """What was assumed, by name; storage formats by the name of the format."""
+    found: dict[str, Any] = {}
+    for name, value in evidence.assumed.items():
+        if name in ASSUMED_FORMATS:
+            found[ASSUMED_FORMATS[name]] = next(f for f, b in BYTES_PER_ELEMENT.items() if b == value)
+        else:
+            found[name] = plain(value)
+    return found
+
+
+def _constraint(check: Check) -> dict[str, Any]:
+    quantity = catalogue().quantities.get(check.quantity)
+    found = {
+        "name": check.name,
+        "relation": check.relation or None,
+        "value": plain(check.left),
+        "limit": plain(check.right),
+        "unit": quantity.unit.text if quantity else None,
+        "slack": check.slack,
+        "holds": check.holds,
+    }
+    return {key: part for key, part in found.items() if part is not None}
+
+

@@ -1,0 +1,208 @@
+"""An answer as a card: value, what binds, slack, how it was read, what was assumed, its steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from derive.as_json import ASSUMED_FORMATS, assumed_values, contradiction_text, shown
+from derive.document import Block, Document, Fields, Heading, Line, Table
+from formulas.amounts import display
+from formulas.catalogue import catalogue
+from formulas.deployment.constraints import OF_STRUCTURE
+from formulas.hardware import gpus
+from formulas.units import Unit
+from solvers.answer import (
+    Answer,
+    Check,
+    Contradiction,
+    Evidence,
+    Exact,
+    Infeasible,
+    Missing,
+    Range,
+    Unbounded,
+    Unproved,
+)
+
+_FEW_STEPS = 8
+_SENSES = {"max": "largest", "min": "smallest"}
+_FROM_GPU = frozenset(("vram_bytes", "memory_bandwidth", "peak_flops", "node_gpus", "link_bandwidth"))
+
+
+def card(
+    answer: Answer,
+    read_as: tuple[str, ...] = (),
+    unit: Unit | None = None,
+    steps: bool = False,
+) -> Document:
+    """The card of an answer; `steps` shows every step where there are many."""
+    evidence = answer.evidence
+    rows = [*_broken(evidence), *_special_rows(answer), *_slack(answer)]
+    rows += _labelled("read as", read_as)
+    rows += _labelled("assumed", [_assumptions(evidence)] if evidence.assumed else [])
+    rows += _labelled("unused", [", ".join(evidence.unused)] if evidence.unused else [])
+    rows += _labelled("unchecked", [", ".join(evidence.unchecked)] if evidence.unchecked else [])
+    rows += _labelled("variants", _variants(answer))
+    rows += _labelled("note", evidence.notes)
+    blocks: list[Block] = [Heading(_headline(answer, unit))]
+    if rows:
+        blocks.append(Fields(tuple(rows)))
+    blocks += _steps(evidence, steps)
+    return tuple(blocks)
+
+
+def _headline(answer: Answer, unit: Unit | None) -> str:
+    name = answer.find
+    match answer:
+        case Exact(sense=sense):
+            sign = {"max": "<=", "min": ">="}.get(sense, "=")
+            tail = f"    {_SENSES[sense]}{_grid(name)}" if sense else ""
+            digits = "    numeric, 40 digits" if answer.numeric and not sense else ""
+            if answer.branches:
+                values = " or ".join(_amount(name, b.value, unit) for b in answer.branches)
+                return f"{name} = {values}"
+            return f"{name} {sign} {shown(answer, unit)}{tail}{digits}"
+        case Range(one_sided=True):
+            return f"{name} {shown(answer, unit)}"
+        case Range():
+            return f"{name} in {shown(answer, unit)}"
+        case Infeasible():
+            return f"no {name} satisfies this"
+        case Missing():
+            return f"{name} needs more facts"
+        case Contradiction():
+            return f"error[conflict]: {contradiction_text(answer)}"
+        case Unbounded():
+            return f"error[unbounded]: nothing given limits {name}"
+        case Unproved():
+            return f"error[unproved]: {name} was not found: {answer.reason}"
+        case _:
+            return f"{name} = {shown(answer, unit)}"
+
+
+def _grid(name: str) -> str:
+    domain = catalogue().quantities[name].domain
+    if domain.choices:
+        return " of its choices"
+    return ", a whole number" if domain.whole else ""
+
+
+def _amount(name: str, value: Any, unit: Unit | None = None) -> str:
+    quantity = catalogue().quantities[name]
+    return display(value, quantity.unit, quantity.label, unit)
+
+
+def _labelled(label: str, texts: Any) -> list[tuple[str, str]]:
+    return [(label if index == 0 else "", text) for index, text in enumerate(texts)]
+
+
+def _comparison(check: Check) -> str:
+    """`27.46 of 30 ms (8.5 %)`: both sides, and the room that is left."""
+    if check.left is None or check.right is None:
+        return check.name
+    if check.quantity:
+        left, right = _amount(check.quantity, check.left), _amount(check.quantity, check.right)
+    else:
+        left, right = (f"{float(side):.4g}" for side in (check.left, check.right))
+    left_number, _, left_unit = left.rpartition(" ")
+    if left_unit and right.endswith(f" {left_unit}"):
+        left = left_number
+    slack = check.slack
+    room = "" if slack is None else f" ({100 * slack:.2g} % left)" if slack >= 0 else ""
+    over = f" ({-100 * slack:.3g} % too much)" if slack is not None and slack < 0 else ""
+    return f"{check.name:<12} {left} of {right}{room}{over}"
+
+
+def _broken(evidence: Evidence) -> list[tuple[str, str]]:
+    meanings = {c.name: c.meaning for c in catalogue().constraints}
+    texts = []
+    for check in evidence.checks:
+        if not check.holds:
+            why = meanings.get(check.name, "stated")
+            texts.append(f"{_comparison(check)}: {why}" if check.left is None else _comparison(check))
+    return _labelled("broken", texts)
+
+
+def _slack(answer: Answer) -> list[tuple[str, str]]:
+    """What binds, then the room in every other comparison that has one."""
+    binding = answer.binding if isinstance(answer, Exact) else ()
+    checks = [c for c in answer.evidence.checks if c.holds and c.left is not None]
+    bound = [c for c in checks if c.name in binding]
+    named = {c.name for c in bound}
+    rows = _labelled("binds", [_comparison(c) for c in bound] + [n for n in binding if n not in named])
+    if isinstance(answer, Exact) and (answer.sense or any(c.stated for c in checks)):
+        rest = [c for c in checks if c.name not in binding and c.name not in OF_STRUCTURE]
+        rows += _labelled("slack", [_comparison(c) for c in rest])
+    return rows
+
+
+def _special_rows(answer: Answer) -> list[tuple[str, str]]:
+    match answer:
+        case Infeasible():
+            rows = [("because", answer.reason)]
+            return [*rows, *_labelled("conflict", [f"{s.text}    {s.origin}" for s in answer.conflict])]
+        case Missing():
+            rows = _labelled("because", [answer.reason] if answer.reason else [])
+            rows += _labelled("give", [", ".join(names) for names in answer.alternatives])
+            return [*rows, *_labelled("or", _names_that_help(answer))]
+        case Contradiction():
+            rows = _labelled("conflict", [f"{s.text}    {s.origin}" for s in answer.conflict])
+            return [*rows, ("instead", f"'{answer.quantity} := ...' cuts what gives it otherwise")]
+        case Unbounded():
+            return [("add", "one of  gpu NAME and model NAME (memory), tpot <= ..., ttft <= ...")]
+        case _:
+            return []
+
+
+def _names_that_help(answer: Missing) -> list[str]:
+    """A model or GPU by name gives many facts at once."""
+    from formulas.models import find_model
+
+    wanted = {name for names in answer.alternatives for name in names}
+    found = []
+    if wanted & set(find_model("llama-3.1-8b").facts):
+        found.append("model NAME      (derive models lists them)")
+    if wanted & _FROM_GPU and gpus():
+        found.append("gpu N x NAME    (derive gpus lists them)")
+    return found
+
+
+def _assumptions(evidence: Evidence) -> str:
+    """Each assumption by its value, or by what it is taken to equal."""
+    from derive.as_plain import relation_plain
+
+    names = catalogue()
+    parts = []
+    for name, value in evidence.assumed.items():
+        default, quantity = names.defaults[name], names.quantities[name]
+        if name in ASSUMED_FORMATS:
+            parts.append(f"{ASSUMED_FORMATS[name]} {assumed_values(evidence)[ASSUMED_FORMATS[name]]}")
+        elif default.expr.is_Symbol or default.expr.is_Mul:
+            parts.append(relation_plain(default, letters=False))
+        else:
+            parts.append(f"{name} {display(value, quantity.unit, quantity.label)}")
+    return ", ".join(parts)
+
+
+def _variants(answer: Answer) -> list[str]:
+    return [f"{key} gives {_amount(answer.find, v)}" for key, v in answer.evidence.variants.items()]
+
+
+def _steps(evidence: Evidence, every: bool) -> list[Block]:
+    rows = evidence.steps
+    if not rows:
+        return []
+    if len(rows) > _FEW_STEPS and not every:
+        return [Fields((("steps", f"{len(rows)}; --steps shows them"),))]
+    table = tuple(
+        (
+            str(number),
+            step.solved_for,
+            "" if step.value is None else _amount(step.solved_for, step.value),
+            step.relation + (f", solved from {step.because}" if step.because else ""),
+        )
+        for number, step in enumerate(rows, start=1)
+    )
+    return [Line(""), Table(("", "step", "value", "by"), table, numeric=("", "value"))]
+
+

@@ -1,0 +1,243 @@
+"""The command line: a table of commands, exit codes, and no traceback for anybody."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from derive import __version__
+
+if TYPE_CHECKING:
+    from derive.document import Document
+
+EXIT_OK, EXIT_USAGE, EXIT_BUG, EXIT_INTERRUPTED = 0, 2, 70, 130
+EXIT_CODES = {
+    "ok": EXIT_OK,
+    "infeasible": 1,
+    "error": EXIT_USAGE,
+    "missing": 3,
+    "contradiction": 4,
+    "unbounded": 5,
+    "unproved": 6,
+}
+
+Handler = Callable[[argparse.Namespace], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One word of the command line: what it takes, what it says of itself, what it does."""
+
+    name: str
+    help: str
+    arguments: Callable[[argparse.ArgumentParser], None]
+    handler: Handler
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and give its exit code; whatever happens, people see a sentence."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help()
+        return EXIT_OK
+    handler: Handler = options.handler
+    try:
+        code = handler(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of a pipe has gone; nothing can be said any more, at exit neither.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_OK
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except Exception as error:  # the last net: a traceback is a bug, and is called one
+        return _failed(error, options)
+    return code
+
+
+def _failed(error: Exception, options: argparse.Namespace) -> int:
+    from formulas.errors import Problem
+
+    if isinstance(error, Problem):
+        from derive.complain import complain
+
+        if getattr(options, "json", False):
+            from derive.as_json import problem_object
+
+            _print_json(problem_object(error))
+        print(complain(error, getattr(options, "line", "")), file=sys.stderr)
+        return EXIT_USAGE
+    if options.debug:
+        raise error
+    print(f"error[bug]: {type(error).__name__}: {str(error)[:300]}", file=sys.stderr)
+    print("  this is our mistake; --debug shows where it happened", file=sys.stderr)
+    return EXIT_BUG
+
+
+# -- arguments
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="derive",
+        description="A symbolic calculator and constraint solver for LLM inference.",
+        epilog='example:  derive ask "max context given model llama-3.1-70b, gpu 8 x h100-sxm, '
+        'tp = 8, batch = 32, tpot <= 30 ms"',
+    )
+    parser.add_argument("--version", action="version", version=f"derive {__version__}")
+    parser.add_argument("--debug", action="store_true", help="show where a mistake of ours happened")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for command in COMMANDS:
+        sub = commands.add_parser(command.name, help=command.help, description=command.help)
+        command.arguments(sub)
+        sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+        sub.set_defaults(handler=command.handler)
+    return parser
+
+
+def _ask_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("question", nargs="*", help="what is asked; - or nothing reads it from a pipe")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON object")
+    form.add_argument("--jsonl", action="store_true", help="a JSON question a line in, an answer a line out")
+    parser.add_argument("--steps", action="store_true", help="show every step")
+    parser.add_argument("--model", help="as  model NAME  in the question")
+    parser.add_argument("--gpu", help="as  gpu N x NAME  in the question")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="FACT", help="a fact, such as mbu=80%% (repeatable)"
+    )
+    parser.add_argument(
+        "--time", type=float, default=60.0, metavar="SECONDS", help="limit for one question (60)"
+    )
+
+
+def _words_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="*", help="words to search for")
+    parser.add_argument("--json", action="store_true", help="a JSON array of objects with an id")
+
+
+def _show_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", help="a formula, a definition or a quantity")
+    parser.add_argument("rest", nargs="*", metavar="for QUANTITY", help="one inversion only")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+
+
+# -- handlers
+
+
+def _ask(options: argparse.Namespace) -> int:
+    from derive.asking import ask_lines, ask_once
+
+    if options.jsonl:
+        return ask_lines(sys.stdin.buffer, sys.stdout, options.time)
+    text = _question(options)
+    options.line = text
+    found = ask_once(text, options.time)
+    status = found["status"]
+    if options.json:
+        _print_json({key: part for key, part in found.items() if key != "reply"})
+    else:
+        shown = found["reply"].text(steps=options.steps)
+        print(shown, file=sys.stdout if status != "contradiction" else sys.stderr)
+    return EXIT_CODES[status]
+
+
+def _question(options: argparse.Namespace) -> str:
+    """The question's line: the words, or the first line of a pipe, and the facts of the options."""
+    from formulas.errors import Problem
+
+    text = " ".join(options.question)
+    if text in ("", "-"):
+        if text == "" and sys.stdin.isatty():
+            raise Problem("syntax", "nothing asked", ('derive ask "tpot given ..."',))
+        text = sys.stdin.readline(20_000).strip()
+    facts = [*options.set]
+    if options.model:
+        facts.append(f"model {options.model}")
+    if options.gpu:
+        facts.append(f"gpu {options.gpu}")
+    if not facts:
+        return text
+    joined = ", ".join(facts)
+    lowered = f" {text.lower()} "
+    return f"{text}, {joined}" if " given " in lowered else f"{text} given {joined}"
+
+
+def _list(options: argparse.Namespace) -> int:
+    from derive import listing
+
+    return _table(options, listing.list_data, listing.list_document)
+
+
+def _models(options: argparse.Namespace) -> int:
+    from derive import listing
+
+    return _table(options, listing.models_data, listing.models_document)
+
+
+def _gpus(options: argparse.Namespace) -> int:
+    from derive import listing
+
+    return _table(options, listing.gpus_data, listing.gpus_document)
+
+
+def _numbers(options: argparse.Namespace) -> int:
+    from derive.numbers_list import numbers_data, numbers_document
+
+    return _table(options, lambda words: numbers_data(), numbers_document)
+
+
+def _table(
+    options: argparse.Namespace,
+    data: Callable[[str], Any],
+    document: Callable[[str], Document],
+) -> int:
+    words = " ".join(options.words)
+    if options.json:
+        _print_json(data(words))
+    else:
+        _print_document(document(words))
+    return EXIT_OK
+
+
+def _show(options: argparse.Namespace) -> int:
+    from derive.show import show_data, show_document
+    from formulas.errors import Problem
+
+    rest = options.rest
+    if rest and (rest[0] != "for" or len(rest) != 2):
+        raise Problem("syntax", "show NAME, or show NAME for QUANTITY", (), " ".join(rest))
+    solve_for = rest[1] if rest else None
+    if options.json:
+        _print_json(show_data(options.name, solve_for))
+    else:
+        _print_document(show_document(options.name, solve_for))
+    return EXIT_OK
+
+
+def _print_document(document: Document) -> None:
+    from derive.as_text import as_text
+
+    print(as_text(document))
+
+
+def _print_json(found: Any) -> None:
+    import json
+
+    print(json.dumps(found, ensure_ascii=False, indent=1 if isinstance(found, list) else None))
+
+
+COMMANDS = (
+    Command("ask", "answer one question, or a stream of them", _ask_arguments, _ask),
+    Command("list", "formulas, definitions and quantities", _words_arguments, _list),
+    Command("show", "a formula or a quantity, with every inversion", _show_arguments, _show),
+    Command("numbers", "the reference numbers, recomputed", _words_arguments, _numbers),
+    Command("models", "the models that are known by name", _words_arguments, _models),
+    Command("gpus", "the GPUs that are known by name", _words_arguments, _gpus),
+)

@@ -1,0 +1,144 @@
+"""Questions from Python: a session holds what is stated, and every question gets a reply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from derive.json_question import Asked, read_line
+from derive.question import parse, read_statement
+from formulas.catalogue import catalogue
+from formulas.errors import Problem
+from formulas.scenario import Statement
+from solvers.answer import Answer, Exact, Step
+from solvers.solve import solve
+
+Facts = str | Iterable[str] | Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer with the question that it answers."""
+
+    asked: Asked
+    answer: Answer
+
+    @property
+    def value(self) -> Any:
+        """The value in the quantity's own unit, None where there is none."""
+        return self.to_dict().get("value")
+
+    @property
+    def unit(self) -> str:
+        """The contract's word for the quantity's own unit."""
+        return catalogue().quantities[self.answer.find].unit.text
+
+    @property
+    def status(self) -> str:
+        """One of ok, infeasible, missing, contradiction, unbounded, unproved."""
+        from derive.as_json import status
+
+        return status(self.answer)
+
+    @property
+    def binding(self) -> tuple[str, ...]:
+        """The limits that a largest or smallest value runs into."""
+        return self.answer.binding if isinstance(self.answer, Exact) else ()
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The relations used, inputs first."""
+        return self.answer.evidence.steps
+
+    def to_dict(self) -> dict[str, Any]:
+        """The flat object that `derive ask --json` prints."""
+        from derive.as_json import answer_object
+
+        return answer_object(self.answer, self.asked.unit)
+
+    def to_latex(self) -> str:
+        """The steps as aligned equations."""
+        from derive.as_latex import relation_latex
+
+        relations = catalogue().relations
+        keys = dict.fromkeys(s.relation for s in self.steps if s.relation in relations)
+        rows = [relation_latex(relations[key]) for key in keys]
+        body = " \\\\\n".join(f"  & {row}" for row in rows)
+        return f"\\begin{{align*}}\n{body}\n\\end{{align*}}"
+
+    def text(self, steps: bool = False) -> str:
+        """The card."""
+        from derive.as_text import as_text
+        from derive.card import card
+
+        return as_text(card(self.answer, self.asked.read_as, self.asked.unit, steps))
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_latex_(self) -> str:
+        return self.to_latex()
+
+
+@dataclass(frozen=True, init=False)
+class Session:
+    """What is stated, once for many questions; immutable.
+
+    Example:
+        >>> Session(n_layers=32, n_kv_heads=8, d_head=128, kv_dtype="bf16").ask("kv_bytes_per_token").value
+        131072
+    """
+
+    statements: tuple[Statement, ...]
+
+    def __init__(self, *facts: str, **named: Any) -> None:
+        rows = [row for text in facts for row in _read(text)]
+        rows += _read(named)
+        object.__setattr__(self, "statements", tuple(rows))
+
+    def given(self, *facts: str, **named: Any) -> Session:
+        """A session that knows these facts as well."""
+        wider = Session(*facts, **named)
+        object.__setattr__(wider, "statements", (*self.statements, *wider.statements))
+        return wider
+
+    def ask(self, text: str) -> Reply:
+        """The reply to a line; Problem where it cannot be read."""
+        return self._reply(read_line(text))
+
+    def max(self, name: str, given: Facts = ()) -> Reply:
+        """The largest value of a quantity under what is given."""
+        return self._extreme("max", name, given)
+
+    def min(self, name: str, given: Facts = ()) -> Reply:
+        """The smallest value of a quantity under what is given."""
+        return self._extreme("min", name, given)
+
+    def _extreme(self, sense: str, name: str, given: Facts) -> Reply:
+        quantity = catalogue().quantity(name)
+        return self._reply(Asked(quantity.name, sense, tuple(_read(given))))
+
+    def _reply(self, asked: Asked) -> Reply:
+        from dataclasses import replace
+
+        whole = replace(asked, statements=(*self.statements, *asked.statements))
+        return Reply(whole, solve(whole.request()))
+
+
+def _read(facts: Facts) -> list[Statement]:
+    """Statements from a line, from several, or from names and values."""
+    if isinstance(facts, str):
+        question = parse(facts)
+        if question.find is not None:
+            raise Problem("syntax", f"'{facts}' asks {question.find}; facts are expected here")
+        return list(question.statements)
+    if isinstance(facts, Mapping):
+        return [row for name, value in facts.items() for row in read_statement(name, _spelt(value))]
+    return [row for text in facts for row in _read(text)]
+
+
+def _spelt(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else repr(value) if isinstance(value, float) else str(value)

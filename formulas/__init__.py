@@ -1,0 +1,1 @@
+"""What is known: units, quantities, formulas, numbers, hardware and models."""

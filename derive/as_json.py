@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any, assert_never
 
@@ -30,7 +31,9 @@ ASSUMED_FORMATS = {"bytes_per_weight": "weight_dtype", "kv_bytes_per_element": "
 
 
 def answer_object(answer: Answer, unit: Unit | None = None) -> dict[str, Any]:
-    """The flat object of an answer; values are in the quantity's own unit, `display` in the one asked."""
+    """The flat object of an answer; values are in the quantity's own unit, `display` in the one
+    asked.
+    """
     quantity = catalogue().quantities[answer.find]
     head: dict[str, Any] = {"status": status(answer), "find": quantity.name}
     body = _body(answer, unit)
@@ -73,7 +76,8 @@ def status(answer: Answer) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON has it: an int where it is whole, else the nearest float; arrays as lists."""
+    """The value as JSON has it: an int where it is whole, else the nearest float; arrays as lists.
+    """
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, Fraction) and value.denominator == 1:
@@ -84,7 +88,7 @@ def plain(value: Any) -> Any:
         number = float(value)
     except OverflowError:
         return str(value)
-    return number if number == number and abs(number) != float("inf") else str(number)
+    return number if math.isfinite(number) else str(number)
 
 
 def shown(answer: Answer, unit: Unit | None = None) -> str:
@@ -225,7 +229,9 @@ def assumed_values(evidence: Evidence) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in evidence.assumed.items():
         if name in ASSUMED_FORMATS:
-            found[ASSUMED_FORMATS[name]] = next(f for f, b in BYTES_PER_ELEMENT.items() if b == value)
+            found[ASSUMED_FORMATS[name]] = next(
+                f for f, b in BYTES_PER_ELEMENT.items() if b == value
+            )
         else:
             found[name] = plain(value)
     return found
@@ -243,5 +249,3 @@ def _constraint(check: Check) -> dict[str, Any]:
         "holds": check.holds,
     }
     return {key: part for key, part in found.items() if part is not None}
-
-

@@ -49,7 +49,8 @@ def _table(table: Table) -> list[str]:
     return [
         "  "
         + "  ".join(
-            f"{cell:>{widths[i]}}" if i in right else f"{cell:<{widths[i]}}" for i, cell in enumerate(row)
+            f"{cell:>{widths[i]}}" if i in right else f"{cell:<{widths[i]}}"
+            for i, cell in enumerate(row)
         ).rstrip()
         for row in rows
     ]

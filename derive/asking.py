@@ -51,7 +51,9 @@ def answer(asked: Asked, seconds: float) -> Answer:
 
 
 def ask_once(text: str, seconds: float) -> dict[str, Any]:
-    """The answer's object to a line, with the reply itself under `reply`; Problem where it cannot be read."""
+    """The answer's object to a line, with the reply itself under `reply`; Problem where it cannot
+    be read.
+    """
     asked = read_line(text)
     found = answer(asked, seconds)
     return {**answer_object(found, asked.unit), "reply": Reply(asked, found)}
@@ -91,7 +93,11 @@ def _answer_line(line: bytes | None, number: int, seconds: float) -> dict[str, A
     except UnicodeDecodeError:
         found = problem_object(Problem("json", "the line is no UTF-8 text"))
     except Exception as error:  # one bad line must not end the others
-        found = {"status": "error", "error": "bug", "message": f"{type(error).__name__}: {error}"[:300]}
+        found = {
+            "status": "error",
+            "error": "bug",
+            "message": f"{type(error).__name__}: {error}"[:300],
+        }
     return {**_identity(question, number), **found}
 
 
@@ -101,7 +107,7 @@ def _identity(question: Mapping[str, Any], number: int) -> dict[str, Any]:
     text = getattr(identity, "text", identity)
     if isinstance(identity, str):
         return {"id": identity}
-    if identity is not None and isinstance(text, str) and len(text) <= 30:  # noqa: PLR2004
+    if identity is not None and isinstance(text, str) and len(text) <= 30:
         try:
             return {"id": json.loads(text)}
         except ValueError:

@@ -26,7 +26,9 @@ from solvers.answer import (
 
 _FEW_STEPS = 8
 _SENSES = {"max": "largest", "min": "smallest"}
-_FROM_GPU = frozenset(("vram_bytes", "memory_bandwidth", "peak_flops", "node_gpus", "link_bandwidth"))
+_FROM_GPU = frozenset(
+    ("vram_bytes", "memory_bandwidth", "peak_flops", "node_gpus", "link_bandwidth")
+)
 
 
 def card(
@@ -119,7 +121,9 @@ def _broken(evidence: Evidence) -> list[tuple[str, str]]:
     for check in evidence.checks:
         if not check.holds:
             why = meanings.get(check.name, "stated")
-            texts.append(f"{_comparison(check)}: {why}" if check.left is None else _comparison(check))
+            texts.append(
+                f"{_comparison(check)}: {why}" if check.left is None else _comparison(check)
+            )
     return _labelled("broken", texts)
 
 
@@ -129,7 +133,9 @@ def _slack(answer: Answer) -> list[tuple[str, str]]:
     checks = [c for c in answer.evidence.checks if c.holds and c.left is not None]
     bound = [c for c in checks if c.name in binding]
     named = {c.name for c in bound}
-    rows = _labelled("binds", [_comparison(c) for c in bound] + [n for n in binding if n not in named])
+    rows = _labelled(
+        "binds", [_comparison(c) for c in bound] + [n for n in binding if n not in named]
+    )
     if isinstance(answer, Exact) and (answer.sense or any(c.stated for c in checks)):
         rest = [c for c in checks if c.name not in binding and c.name not in OF_STRUCTURE]
         rows += _labelled("slack", [_comparison(c) for c in rest])
@@ -140,7 +146,10 @@ def _special_rows(answer: Answer) -> list[tuple[str, str]]:
     match answer:
         case Infeasible():
             rows = [("because", answer.reason)]
-            return [*rows, *_labelled("conflict", [f"{s.text}    {s.origin}" for s in answer.conflict])]
+            return [
+                *rows,
+                *_labelled("conflict", [f"{s.text}    {s.origin}" for s in answer.conflict]),
+            ]
         case Missing():
             rows = _labelled("because", [answer.reason] if answer.reason else [])
             rows += _labelled("give", [", ".join(names) for names in answer.alternatives])
@@ -176,7 +185,9 @@ def _assumptions(evidence: Evidence) -> str:
     for name, value in evidence.assumed.items():
         default, quantity = names.defaults[name], names.quantities[name]
         if name in ASSUMED_FORMATS:
-            parts.append(f"{ASSUMED_FORMATS[name]} {assumed_values(evidence)[ASSUMED_FORMATS[name]]}")
+            parts.append(
+                f"{ASSUMED_FORMATS[name]} {assumed_values(evidence)[ASSUMED_FORMATS[name]]}"
+            )
         elif default.expr.is_Symbol or default.expr.is_Mul:
             parts.append(relation_plain(default, letters=False))
         else:
@@ -204,5 +215,3 @@ def _steps(evidence: Evidence, every: bool) -> list[Block]:
         for number, step in enumerate(rows, start=1)
     )
     return [Line(""), Table(("", "step", "value", "by"), table, numeric=("", "value"))]
-
-

@@ -91,26 +91,38 @@ def _parser() -> argparse.ArgumentParser:
         'tp = 8, batch = 32, tpot <= 30 ms"',
     )
     parser.add_argument("--version", action="version", version=f"derive {__version__}")
-    parser.add_argument("--debug", action="store_true", help="show where a mistake of ours happened")
+    parser.add_argument(
+        "--debug", action="store_true", help="show where a mistake of ours happened"
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for command in COMMANDS:
         sub = commands.add_parser(command.name, help=command.help, description=command.help)
         command.arguments(sub)
-        sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+        sub.add_argument(
+            "--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
+        )
         sub.set_defaults(handler=command.handler)
     return parser
 
 
 def _ask_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("question", nargs="*", help="what is asked; - or nothing reads it from a pipe")
+    parser.add_argument(
+        "question", nargs="*", help="what is asked; - or nothing reads it from a pipe"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON object")
-    form.add_argument("--jsonl", action="store_true", help="a JSON question a line in, an answer a line out")
+    form.add_argument(
+        "--jsonl", action="store_true", help="a JSON question a line in, an answer a line out"
+    )
     parser.add_argument("--steps", action="store_true", help="show every step")
     parser.add_argument("--model", help="as  model NAME  in the question")
     parser.add_argument("--gpu", help="as  gpu N x NAME  in the question")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="FACT", help="a fact, such as mbu=80%% (repeatable)"
+        "--set",
+        action="append",
+        default=[],
+        metavar="FACT",
+        help="a fact, such as mbu=80%% (repeatable)",
     )
     parser.add_argument(
         "--time", type=float, default=60.0, metavar="SECONDS", help="limit for one question (60)"

@@ -76,7 +76,9 @@ def read_object(found: Mapping[str, Any]) -> Asked:
             "json", f"unknown key '{shortened(unknown[0])}'", (f"the keys are {', '.join(_KEYS)}",)
         )
     if "over" in found:
-        raise Problem("syntax", "'over' is not understood yet", ("ask for max or min of one quantity",))
+        raise Problem(
+            "syntax", "'over' is not understood yet", ("ask for max or min of one quantity",)
+        )
     if "ask" in found:
         extra = [key for key in ("find", "given", "using") if key in found]
         if extra:
@@ -91,7 +93,9 @@ def read_object(found: Mapping[str, Any]) -> Asked:
     quantity = _quantity(name, owners, relations)
     given = found.get("given", {})
     if not isinstance(given, dict):
-        raise Problem("json", "'given' is an object of names and values", ('"given": {"batch": 32}',))
+        raise Problem(
+            "json", "'given' is an object of names and values", ('"given": {"batch": 32}',)
+        )
     statements = [s for key, value in given.items() for s in _given(key, value, owners, relations)]
     return Asked(quantity.name, sense, tuple(statements), using)
 
@@ -102,9 +106,7 @@ def read_line(text: str) -> Asked:
     if question.find is None:
         raise Problem("syntax", "nothing asked", ("ask a quantity:  tpot given ...",))
     sense = question.verb if question.verb in _SENSES else ""
-    return Asked(
-        question.find, sense, question.statements, (), question.unit, question.read_as
-    )
+    return Asked(question.find, sense, question.statements, (), question.unit, question.read_as)
 
 
 def _text(value: Any, key: str) -> str:
@@ -167,7 +169,10 @@ def _given(
             return tuple(row for part in value for row in read_statement(name, part))
         case _:
             raise Problem(
-                "json", f"'{key}' is a number, a text or a list of limits", ('"tpot": "<= 30 ms"',), key
+                "json",
+                f"'{key}' is a number, a text or a list of limits",
+                ('"tpot": "<= 30 ms"',),
+                key,
             )
 
 

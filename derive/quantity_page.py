@@ -22,7 +22,7 @@ def quantity_blocks(quantity: Quantity) -> list[Block]:
     data = quantity_data(quantity)
     tag = f", printed in {quantity.label}" if quantity.label else ""
     default = data["default"]
-    given_by = [f"{row['statement']}    [{row['id']}]{_reason(row)}" for row in data["given_by"]]
+    given_by = [f"{row['id']}: {row['statement']}{_reason(row)}" for row in data["given_by"]]
     rows = {
         "meaning": [quantity.meaning],
         "unit": [f"{data['unit']}{tag}"],
@@ -43,7 +43,7 @@ def quantity_blocks(quantity: Quantity) -> list[Block]:
 
 
 def _reason(row: dict[str, Any]) -> str:
-    return f", {row['answers']}" if row["answers"] else ""
+    return f" ({row['answers']})" if row["answers"] else ""
 
 
 def quantity_data(quantity: Quantity) -> dict[str, Any]:

@@ -86,7 +86,8 @@ class Session:
     """What is stated, once for many questions; immutable.
 
     Example:
-        >>> Session(n_layers=32, n_kv_heads=8, d_head=128, kv_dtype="bf16").ask("kv_bytes_per_token").value
+        >>> session = Session("kv_dtype = bf16", n_layers=32, n_kv_heads=8, d_head=128)
+        >>> session.ask("kv_bytes_per_token").value
         131072
     """
 
@@ -141,4 +142,6 @@ def _read(facts: Facts) -> list[Statement]:
 def _spelt(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return value if isinstance(value, str) else repr(value) if isinstance(value, float) else str(value)
+    return (
+        value if isinstance(value, str) else repr(value) if isinstance(value, float) else str(value)
+    )

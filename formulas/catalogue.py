@@ -1,4 +1,6 @@
-"""The catalogue: every quantity, relation, constraint and default, assembled once; look up and suggest."""
+"""The catalogue: every quantity, relation, constraint and default, assembled once; look up and
+suggest.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ DEPLOYMENT = ("memory", "step", "service")
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Quantities by name and relations by key, read-only; equations of the same content are linked."""
+    """Quantities by name and relations by key, read-only; equations of the same content are linked.
+    """
 
     quantities: Mapping[str, Quantity]
     relations: Mapping[str, Relation]
@@ -80,7 +83,9 @@ class Catalogue:
             return self.formulas[word]
         if word in self.relations:
             return (self.relations[word],)
-        output = [r for r in self.relations.values() if f"{r.id}.{r.gives.rpartition('.')[2]}" == word]
+        output = [
+            r for r in self.relations.values() if f"{r.id}.{r.gives.rpartition('.')[2]}" == word
+        ]
         if output:
             return tuple(output)
         close = nearest(word, [*self.formulas, *self.relations])
@@ -94,7 +99,9 @@ class Catalogue:
                 return self.quantities[name]
         close = nearest(word, [*self.quantities, *ALIASES])
         hint = f"did you mean '{close}'? " if close else ""
-        raise Problem("name", f"no variable '{word}'", (f"{hint}(search: derive list {word})",), word)
+        raise Problem(
+            "name", f"no variable '{word}'", (f"{hint}(search: derive list {word})",), word
+        )
 
 
 def _reachable(name: str, neighbours: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
@@ -118,7 +125,8 @@ def assemble(relations: Iterable[Relation]) -> dict[str, Relation]:
         key = f"{row.id}.{row.variant}" if row.variant else plain
         if key in table:
             raise CatalogueError(
-                f"{key}: declared twice for {row.gives}; give the second one an id or a variant= of its own"
+                f"{key}: declared twice for {row.gives}; "
+                "give the second one an id or a variant= of its own"
             )
         table[key] = replace(row, key=key)
     return table

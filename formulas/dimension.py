@@ -25,7 +25,9 @@ Dimension = Unit | AnyUnit
 
 
 def dimension_rules(units: Mapping[str, Unit]) -> dict[type, Any]:
-    """The rule table over symbols with these units; a symbol without one counts or indexes, and is pure."""
+    """The rule table over symbols with these units; a symbol without one counts or indexes, and is
+    pure.
+    """
 
     def same(node: Any, *parts: Dimension) -> Dimension:
         known = [(u, a) for u, a in zip(parts, node.args, strict=True) if isinstance(u, Unit)]
@@ -60,7 +62,9 @@ def dimension_rules(units: Mapping[str, Unit]) -> dict[type, Any]:
         if isinstance(base, AnyUnit) or base == PURE:
             return PURE
         if not pure_number:
-            raise CatalogueError(f"{node.base} is in {base} and cannot have the exponent {node.exp}")
+            raise CatalogueError(
+                f"{node.base} is in {base} and cannot have the exponent {node.exp}"
+            )
         return base.power(Fraction(int(node.exp.p), int(node.exp.q)))
 
     def compare(node: Any, *parts: Dimension) -> Dimension:
@@ -105,5 +109,7 @@ def dimension_rules(units: Mapping[str, Unit]) -> dict[type, Any]:
 
 
 def unit_of(expr: Any, units: Mapping[str, Unit], more: Rules | None = None) -> Dimension:
-    """The unit of the expression; CatalogueError where two parts clash. `more` adds rules of arrays."""
+    """The unit of the expression; CatalogueError where two parts clash. `more` adds rules of
+    arrays.
+    """
     return fold(expr, {**dimension_rules(units), **(more or {})})  # type: ignore[no-any-return]

@@ -1,7 +1,7 @@
 """What a formula may say besides arithmetic: smallest, largest, where, rounding.
 
-Each function gives the sympy node that computes and, while sympy's evaluation is off, a node that prints
-with its arguments in the order in which they were written.
+Each function gives the sympy node that computes and, while sympy's evaluation is off, a node that
+prints with its arguments in the order in which they were written.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ class Round(sympy.Function):  # type: ignore[misc]
         if argument.is_Integer:
             return argument
         if argument.is_number and argument.is_finite:
-            return sympy.Integer(round(sympy.Rational(argument) if argument.is_Rational else argument))
+            return sympy.Integer(
+                round(sympy.Rational(argument) if argument.is_Rational else argument)
+            )
         return None
 
     def _numpycode(self, printer: Any) -> str:

@@ -43,10 +43,11 @@ class Condition:
 class Relation:
     """`gives` as an expression in `inputs`, all of them names of quantities.
 
-    `relation` is how it prints (=, ≈) or its direction where it is one-sided (>=, <=, >). `rank` decides among
-    the relations of one quantity; one whose `valid` is false never answers. It takes part only where the
-    quantities `only_with` (all) and `any_with` (one of them) are stated or asked and none of `unless` is. `expr`
-    keeps the named constants as symbols, `value` has their numbers, `written` the order of the text.
+    `relation` is how it prints (=, ≈) or its direction where it is one-sided (>=, <=, >). `rank`
+    decides among the relations of one quantity; one whose `valid` is false never answers. It takes
+    part only where the quantities `only_with` (all) and `any_with` (one of them) are stated or
+    asked and none of `unless` is. `expr` keeps the named constants as symbols, `value` has their
+    numbers, `written` the order of the text.
     """
 
     id: str
@@ -92,7 +93,8 @@ class Relation:
     def written(self) -> Any:
         """The expression in the order in which the body wrote it; for printing only.
 
-        A matrix prints from `expr`, put in order: sympy sorts matrices even while evaluation is off.
+        A matrix prints from `expr`, put in order: sympy sorts matrices even while evaluation is
+        off.
         """
         symbols = [VOCABULARY[n].symbol for n in parameters(self.id, self.body)]
         if getattr(self.expr, "is_Matrix", False):
@@ -106,7 +108,9 @@ class Relation:
 
 
 def parameters(owner: str, body: Callable[..., Any]) -> tuple[str, ...]:
-    """The quantities that a body's parameters name: the owner's own arrays first, then the vocabulary."""
+    """The quantities that a body's parameters name: the owner's own arrays first, then the
+    vocabulary.
+    """
     names = []
     for name in inspect.signature(body).parameters:
         full = f"{owner}.{name}" if f"{owner}.{name}" in VOCABULARY else name
@@ -128,7 +132,7 @@ def condition(body: Callable[..., Any]) -> Condition:
     symbols = [VOCABULARY[n].symbol for n in names]
     with sympy.evaluate(False):
         written = body(*symbols)
-    return Condition(owner, names, body(*symbols), written, inspect.getdoc(body) or "")
+    return Condition(owner, names, body(*symbols), written, _meaning(body))
 
 
 def formula(**declared: Any) -> Callable[[Callable[..., Any]], Relation]:
@@ -148,7 +152,8 @@ def definition(**declared: Any) -> Callable[[Callable[..., Any]], Relation]:
 
 
 def assumption(body: Callable[..., Any]) -> Relation:
-    """Declare what is assumed of the quantity that the function is named after; its id is assumed.QUANTITY.
+    """Declare what is assumed of the quantity that the function is named after; its id is
+    assumed.QUANTITY.
 
     A number without inputs is in the quantity's own unit.
     """
@@ -175,8 +180,17 @@ def _declare(body: Callable[..., Any], declared: dict[str, Any]) -> Relation:
         _check_units(identity, gives, expr)
     declared.setdefault("kind", "model" if declared.get("relation") == "≈" else "identity")
     inputs = tuple(n for n in names if n not in cancels)
-    facts = {**declared, "letters": letters, "cancels": cancels, "valid": tuple(declared.get("valid", ()))}
-    return Relation(inputs=inputs, expr=expr, body=body, meaning=inspect.getdoc(body) or "", **facts)
+    facts = {
+        **declared,
+        "letters": letters,
+        "cancels": cancels,
+        "valid": tuple(declared.get("valid", ())),
+    }
+    return Relation(inputs=inputs, expr=expr, body=body, meaning=_meaning(body), **facts)
+
+
+def _meaning(body: Callable[..., Any]) -> str:
+    return " ".join((inspect.getdoc(body) or "").split())
 
 
 def _full(owner: str, name: str) -> str:
@@ -192,29 +206,36 @@ def free_names(expr: Any) -> set[str]:
     return found
 
 
-def _check_inputs(identity: str, names: tuple[str, ...], cancels: tuple[str, ...], expr: Any) -> None:
+def _check_inputs(
+    identity: str, names: tuple[str, ...], cancels: tuple[str, ...], expr: Any
+) -> None:
     found = free_names(expr)
     unused = [n for n in names if n not in found and n not in cancels]
     if unused:
         raise CatalogueError(
-            f"{identity}: takes {unused} but never uses it; drop the parameter, or name it in cancels="
+            f"{identity}: takes {unused} but never uses it; "
+            "drop the parameter, or name it in cancels="
         )
     kept = [n for n in cancels if n in found]
     if kept:
-        raise CatalogueError(f"{identity}: {kept} is declared to cancel but does not; drop it from cancels=")
+        raise CatalogueError(
+            f"{identity}: {kept} is declared to cancel but does not; drop it from cancels="
+        )
 
 
 def _check_letters(identity: str, names: tuple[str, ...], letters: Mapping[str, str]) -> None:
     stray = [n for n in letters if n not in names]
     if stray:
-        raise CatalogueError(f"{identity}: a letter for {stray}, which it never mentions; drop the letter")
+        raise CatalogueError(
+            f"{identity}: a letter for {stray}, which it never mentions; drop the letter"
+        )
     shown: dict[str, str] = {}
     for name in dict.fromkeys(names):
         letter = letters.get(name, VOCABULARY[name].letter)
         if letter in shown:
             raise CatalogueError(
-                f"{identity}: one letter, {letter}, stands for two quantities, {shown[letter]} and {name}; "
-                "give one of them its own in letters="
+                f"{identity}: one letter, {letter}, stands for two quantities, "
+                f"{shown[letter]} and {name}; give one of them its own in letters="
             )
         shown[letter] = name
 

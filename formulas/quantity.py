@@ -13,7 +13,9 @@ from formulas.units import Unit, parse_unit
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """Where a quantity may lie; `whole` and `choices` bind answers of max and min, not exact inverses."""
+    """Where a quantity may lie; `whole` and `choices` bind answers of max and min, not exact
+    inverses.
+    """
 
     low: Fraction | None = None
     high: Fraction | None = None
@@ -29,11 +31,15 @@ class Domain:
 
     def __str__(self) -> str:
         if self.choices:
-            shown = ", ".join(str(float(c)) if c.denominator > 1 else str(c) for c in self.choices[:8])
+            shown = ", ".join(
+                str(float(c)) if c.denominator > 1 else str(c) for c in self.choices[:8]
+            )
             return f"one of {shown}{', ...' if len(self.choices) > 8 else ''}"
         low = "" if self.low is None else f"{'>' if self.low_open else '>='} {self.low}"
         high = "" if self.high is None else f"<= {self.high}"
-        return ", ".join(part for part in (low, high, "whole" if self.whole else "") if part) or "real"
+        return (
+            ", ".join(part for part in (low, high, "whole" if self.whole else "") if part) or "real"
+        )
 
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -71,7 +77,7 @@ class Quantity:
         """The sympy symbol; it carries the sign of the domain and nothing else."""
         import sympy
 
-        if len(self.shape) == 2:  # noqa: PLR2004
+        if len(self.shape) == 2:
             return sympy.MatrixSymbol(self.name, *(dimension(d) for d in self.shape))
         if len(self.shape) == 1:
             return sympy.IndexedBase(self.name, shape=(dimension(self.shape[0]),))
@@ -112,9 +118,13 @@ def intermediate(name: str, shape: Any) -> Any:
 
 def subject(name: str, rows: Iterable[tuple[Any, ...]]) -> tuple[Quantity, ...]:
     """The quantities of one subject, from rows of name, letter, unit, domain, meaning[, label]."""
-    return tuple(
-        Quantity(row[0], row[1], parse_unit_of(row[2]), *row[3:], subject=name) for row in rows
-    )
+    return tuple(_of_row(name, *row) for row in rows)
+
+
+def _of_row(
+    subject: str, name: str, letter: str, unit: str, domain: Domain, meaning: str, label: str = ""
+) -> Quantity:
+    return Quantity(name, letter, parse_unit_of(unit), domain, meaning, label, subject=subject)
 
 
 def parse_unit_of(text: str) -> Unit:
@@ -123,6 +133,10 @@ def parse_unit_of(text: str) -> Unit:
 
 
 def constant(name: str, value: int, unit: str, letter: str, meaning: str) -> Quantity:
-    """A number with a unit: it prints as its number, is substituted everywhere and is never an input."""
+    """A number with a unit: it prints as its number, is substituted everywhere and is never an
+    input.
+    """
     number = Fraction(value)
-    return Quantity(name, letter, parse_unit(unit), POSITIVE, meaning, subject="constants", value=number)
+    return Quantity(
+        name, letter, parse_unit(unit), POSITIVE, meaning, subject="constants", value=number
+    )

@@ -1,4 +1,5 @@
-"""What is stated: statements as a person made them, and the facts and limits that follow from them."""
+"""What is stated: statements as a person made them, and the facts and limits that follow from them.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +15,16 @@ from formulas.storage import BYTES_PER_ELEMENT
 if TYPE_CHECKING:
     from formulas.models import Model
 
-# A number is a Fraction; arrays are nested tuples; probe_ok is a bool; a hash is any hashable value.
+# A number is a Fraction; arrays are nested tuples; probe_ok is a bool; a hash is any hashable
+# value.
 Value = Any
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """`quantity = value`, or with `override` `quantity := value`, which cuts the quantity's own relations."""
+    """`quantity = value`, or with `override` `quantity := value`, which cuts the quantity's own
+    relations.
+    """
 
     quantity: str
     value: Value
@@ -92,7 +96,9 @@ class Given:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is known, with its origin. `clashes` are two statements that fix one quantity differently."""
+    """What is known, with its origin. `clashes` are two statements that fix one quantity
+    differently.
+    """
 
     given: Mapping[str, Given] = field(default_factory=dict)
     limits: tuple[Limit, ...] = ()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-# Block formats carry a scale: int4 one of 16 bits per 128 weights, nvfp4 one of 8 bits per 16, mxfp4 one of
-# 8 bits per 32 (deployment model, "Choices").
+# Block formats carry a scale: int4 one of 16 bits per 128 weights, nvfp4 one of 8 bits per 16,
+# mxfp4 one of 8 bits per 32 (deployment model, "Choices").
 BYTES_PER_ELEMENT: dict[str, Fraction] = {
     "bf16": Fraction(2),
     "fp16": Fraction(2),

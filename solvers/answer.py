@@ -22,7 +22,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One constraint at the point of the answer; without `left` it is a statement that holds or not."""
+    """One constraint at the point of the answer; without `left` it is a statement that holds or
+    not.
+    """
 
     name: str
     relation: str
@@ -84,7 +86,8 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """A value, with every other admissible one; an attained largest or smallest is exact as well."""
+    """A value, with every other admissible one; an attained largest or smallest is exact as well.
+    """
 
     find: str
     value: Any
@@ -98,7 +101,8 @@ class Exact:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Every value of these intervals satisfies the question; `one_sided` for the bound of a bound."""
+    """Every value of these intervals satisfies the question; `one_sided` for the bound of a bound.
+    """
 
     find: str
     intervals: tuple[Interval, ...]
@@ -170,6 +174,4 @@ class Unproved:
     evidence: Evidence = Evidence()
 
 
-Answer = (
-    Exact | Range | Choice | Infeasible | Missing | Contradiction | Unbounded | Unproved
-)
+Answer = Exact | Range | Choice | Infeasible | Missing | Contradiction | Unbounded | Unproved

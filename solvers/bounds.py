@@ -1,7 +1,7 @@
 """The set of values that meet every limit, and its largest and smallest.
 
-The roots of all constraints and the ends of the domain cut the line into points and open pieces; one exact
-evaluation in each decides. Monotonicity is never assumed.
+The roots of all constraints and the ends of the domain cut the line into points and open pieces;
+one exact evaluation in each decides. Monotonicity is never assumed.
 """
 
 from __future__ import annotations
@@ -57,14 +57,18 @@ class Feasible:
             good = all(ok for name, ok in holds.items() if wanted is None or name in wanted)
             if good and before:
                 last = joined.pop()
-                joined.append(Interval(last.low, piece.span.high, last.low_open, piece.span.high_open))
+                joined.append(
+                    Interval(last.low, piece.span.high, last.low_open, piece.span.high_open)
+                )
             elif good:
                 joined.append(piece.span)
             before = good
         return joined
 
     def failing_beyond(self, end: Number | None, upwards: bool) -> tuple[str, ...]:
-        """The constraints that fail on the piece next to an end; none where the line itself ends there."""
+        """The constraints that fail on the piece next to an end; none where the line itself ends
+        there.
+        """
         for index, piece in enumerate(self.pieces):
             edge = piece.span.low if upwards else piece.span.high
             point = piece.span.low == piece.span.high
@@ -77,7 +81,9 @@ class Feasible:
         return ()
 
     def smallest_clash(self) -> tuple[str, ...]:
-        """A smallest set of constraints that no value meets together; empty where some value meets all."""
+        """A smallest set of constraints that no value meets together; empty where some value meets
+        all.
+        """
         names = list(self.holds[0]) if self.holds else []
         for size in range(1, len(names) + 1):
             for group in combinations(names, size):
@@ -89,8 +95,8 @@ class Feasible:
 def feasible_set(constraints: Mapping[str, Any], quantity: Quantity) -> Feasible:
     """The line of the quantity's domain, cut where any constraint may change.
 
-    A constraint is a truth value or a sympy condition in the quantity's symbol. Raises Unseparated where the
-    cuts cannot be found completely.
+    A constraint is a truth value or a sympy condition in the quantity's symbol. Raises Unseparated
+    where the cuts cannot be found completely.
     """
     symbol, domain = quantity.symbol, quantity.domain
     smooth = {n: c for n, c in constraints.items() if not _has_steps(c, symbol)}
@@ -105,7 +111,10 @@ def feasible_set(constraints: Mapping[str, Any], quantity: Quantity) -> Feasible
 def _feasible(constraints: Mapping[str, Any], points: list[Number], quantity: Quantity) -> Feasible:
     pieces = pieces_of(points, quantity.domain)
     holds = tuple(
-        {name: holds_at(condition, quantity.name, piece.test) for name, condition in constraints.items()}
+        {
+            name: holds_at(condition, quantity.name, piece.test)
+            for name, condition in constraints.items()
+        }
         for piece in pieces
     )
     return Feasible(tuple(pieces), holds)
@@ -222,7 +231,9 @@ def _beyond(value: Number, sign: int) -> Number:
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """The largest or smallest value of a feasible set; `open` where it is approached and not reached."""
+    """The largest or smallest value of a feasible set; `open` where it is approached and not
+    reached.
+    """
 
     value: Number | None
     unbounded: bool = False

@@ -1,7 +1,8 @@
 """Which relations, in which order: the value of any quantity from what is known.
 
-Known is what is stated, then what follows from it forwards or backwards, then what is assumed. With an
-unknown, every value is a function of it: evaluation goes forwards until the unknown and stops there.
+Known is what is stated, then what follows from it forwards or backwards, then what is assumed. With
+an unknown, every value is a function of it: evaluation goes forwards until the unknown and stops
+there.
 """
 
 from __future__ import annotations
@@ -59,8 +60,9 @@ class Found:
 class Chain:
     """The values of one scenario; a scratchpad of one question that never leaves it.
 
-    `allowed` are the quantities whose defaults may be assumed, `using` restricts the relations, `asked` is what
-    the question is about (it counts as mentioned), `solving` are the quantities being solved for further up.
+    `allowed` are the quantities whose defaults may be assumed, `using` restricts the relations,
+    `asked` is what the question is about (it counts as mentioned), `solving` are the quantities
+    being solved for further up.
     """
 
     catalogue: Catalogue
@@ -95,7 +97,8 @@ class Chain:
         return outcome[0]
 
     def holds(self, condition: Condition) -> bool | Any:
-        """True, false, or an expression in what is unknown; Lacking where a quantity is not known."""
+        """True, false, or an expression in what is unknown; Lacking where a quantity is not known.
+        """
         values = {name: self.value(name).value for name in condition.inputs}
         return evaluate(condition.expr, values.__getitem__)
 
@@ -138,7 +141,8 @@ class Chain:
 
     @contextmanager
     def _computing(self, name: str) -> Iterator[list[Found | None]]:
-        """Keep the outcome unless it hangs on a quantity that is still being computed further up."""
+        """Keep the outcome unless it hangs on a quantity that is still being computed further up.
+        """
         outer, self._cycles = self._cycles, set()
         self._stack.append(name)
         outcome: list[Found | None] = []
@@ -193,7 +197,8 @@ class Chain:
         return None
 
     def _hangs_on_withdrawn(self, relation: Relation) -> bool:
-        """A lower relation must not answer in place of one that only lacks a withdrawn assumption."""
+        """A lower relation must not answer in place of one that only lacks a withdrawn assumption.
+        """
         reach = [self.catalogue.downstream(name) | {name} for name in self.withdrawn]
         return any(name in names for name in relation.inputs for names in reach)
 
@@ -223,7 +228,9 @@ class Chain:
         return evaluate(condition.expr, known.__getitem__) is False
 
     def apply(self, relation: Relation) -> Found:
-        """The value of the quantity that the relation gives; Lacking or Undefined where it has none."""
+        """The value of the quantity that the relation gives; Lacking or Undefined where it has
+        none.
+        """
         used: dict[str, Found] = {}
 
         def lookup(name: str) -> Any:
@@ -254,7 +261,8 @@ class Chain:
     # -- backwards
 
     def _backward(self, name: str, allowed: frozenset[str]) -> Found | None:
-        """The one value of `name` that makes a stated quantity, or the unknown, come out as it is."""
+        """The one value of `name` that makes a stated quantity, or the unknown, come out as it is.
+        """
         if name in self.solving or len(self.solving) > _DEEPEST or self.using:
             return None
         for target in self._targets(name):
@@ -365,7 +373,7 @@ def steps_of(chain: Chain, names: Iterable[str]) -> list[Found]:
         except Lacking:
             return
         for other in found.inputs:
-            if other != name and other != found.solved_from:
+            if other not in (name, found.solved_from):
                 visit(other)
         done.setdefault(name, found)
 

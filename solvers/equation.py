@@ -36,7 +36,9 @@ _FEW = 4096
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """Every value and every interval that satisfies the equation; `refused` where that is not known."""
+    """Every value and every interval that satisfies the equation; `refused` where that is not
+    known.
+    """
 
     points: tuple[Number, ...] = ()
     spans: tuple[Interval, ...] = ()
@@ -53,7 +55,7 @@ def solve_equation(expr: Any, target: Number, quantity: Quantity) -> Solved:
     points: list[Number] = []
     spans: list[Interval] = []
     for branch in branches:
-        if evaluate(branch.condition, {}.__getitem__) is not True:
+        if evaluate(branch.condition, _nothing) is not True:
             continue
         if isinstance(branch, Root):
             points += _real(branch.value)
@@ -62,9 +64,13 @@ def solve_equation(expr: Any, target: Number, quantity: Quantity) -> Solved:
     return _admitted(expr, target, quantity, points, spans)
 
 
+def _nothing(name: str) -> Any:
+    raise KeyError(name)
+
+
 def _real(value: Any) -> list[Number]:
     try:
-        number = evaluate(value, {}.__getitem__)
+        number = evaluate(value, _nothing)
     except Undefined:
         return []
     return [number] if is_number(number) else []
@@ -79,9 +85,9 @@ def clipped(branch: Branch, domain: Domain) -> list[Interval]:
         low, low_open = domain.low, domain.low_open
     if domain.high is not None and (high is None or less(domain.high, high)):
         high, high_open = domain.high, False
-    if low is not None and high is not None:
-        if less(high, low) or (low == high and (low_open or high_open)):
-            return []
+    empty = low is not None and high is not None and not less(low, high)
+    if empty and (low != high or low_open or high_open):
+        return []
     return [Interval(low, high, low_open, high_open)]
 
 
@@ -125,7 +131,8 @@ def _meets(expr: Any, target: Number, quantity: Quantity, point: Number) -> bool
 
 
 def plainest(expr: Any, target: Number, quantity: Quantity, point: Number) -> Number:
-    """0 or the nearest integer where that satisfies the equation within 1e-12 of its largest term."""
+    """0 or the nearest integer where that satisfies the equation within 1e-12 of its largest term.
+    """
     for plain in dict.fromkeys((Fraction(0), _nearest(point))):
         if point == plain:
             return plain

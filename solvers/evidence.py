@@ -28,11 +28,14 @@ def evidence(
 ) -> Evidence:
     """What the values of these quantities rest on, and every constraint at this point.
 
-    `chain` has a value for all that was asked; `last` is the step that found the asked value backwards.
+    `chain` has a value for all that was asked; `last` is the step that found the asked value
+    backwards.
     """
     wanted = tuple(dict.fromkeys(names))
     found = steps_of(chain, wanted)
-    steps = [step_of(chain, row) for row in found if row.relation and row.relation.kind != "assumption"]
+    steps = [
+        step_of(chain, row) for row in found if row.relation and row.relation.kind != "assumption"
+    ]
     rest = [row for row in found if row.quantity in wanted]
     checks, unchecked = checks_of(chain) if checked else ((), ())
     return Evidence(
@@ -75,7 +78,9 @@ def unused(chain: Chain, used: frozenset[str]) -> tuple[str, ...]:
 
 
 def checks_of(chain: Chain) -> tuple[tuple[Check, ...], tuple[str, ...]]:
-    """The limits and standing constraints at this point, and the names of those that could not be evaluated."""
+    """The limits and standing constraints at this point, and the names of those that could not be
+    evaluated.
+    """
     checks = [check_limit(chain, limit) for limit in chain.scenario.limits]
     unchecked = []
     for constraint in chain.constraints:

@@ -1,7 +1,7 @@
 """Exact evaluation: a Fraction while rational and short, else a number of 40 digits.
 
-`evaluate` is the fold that computes. Where a value is not a number yet (the unknown), the result is a sympy
-expression in it: evaluation goes as far as it can and stops there.
+`evaluate` is the fold that computes. Where a value is not a number yet (the unknown), the result is
+a sympy expression in it: evaluation goes as far as it can and stops there.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ Number = Any
 
 
 class Undefined(Exception):
-    """The expression has no real value here: a division by zero, a root or logarithm of a negative number."""
+    """The expression has no real value here: a division by zero, a root or logarithm of a negative
+    number.
+    """
 
 
 def is_number(value: Any) -> bool:
@@ -260,7 +262,7 @@ def _truth(value: Any) -> Any:
 
 def _cases(node: Any, walk: Callable[[Any], Any]) -> Any:
     """The first case whose condition holds; terms behind it are not looked at."""
-    open_cases = []
+    open_cases: list[Any] = []
     for term, condition in node.args:
         truth = walk(condition)
         if truth is False:
@@ -287,9 +289,9 @@ def _any_of(node: Any, walk: Callable[[Any], Any]) -> Any:
 def _fixed_rules() -> dict[type, Any]:
     return {
         **{node: _numeric_or_open(node, rule) for node, rule in _NUMERIC.items()},
-        sympy.Number: lambda node: from_sympy(node),
-        sympy.NumberSymbol: lambda node: from_sympy(node),
-        sympy.logic.boolalg.BooleanAtom: lambda node: bool(node),
+        sympy.Number: from_sympy,
+        sympy.NumberSymbol: from_sympy,
+        sympy.logic.boolalg.BooleanAtom: bool,
         sympy.Piecewise: Leaf(_cases),
         sympy.And: Leaf(_all_of),
         sympy.Or: Leaf(_any_of),
@@ -299,7 +301,8 @@ def _fixed_rules() -> dict[type, Any]:
 def evaluate(expr: Any, lookup: Callable[[str], Any]) -> Any:
     """The value of the expression with the quantities that `lookup` gives.
 
-    A number, a truth value, or a sympy expression in what is still unknown. Undefined where it has no value.
+    A number, a truth value, or a sympy expression in what is still unknown. Undefined where it has
+    no value.
     """
     return fold(expr, {**_fixed_rules(), sympy.Symbol: lambda node: lookup(node.name)})
 

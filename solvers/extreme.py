@@ -224,17 +224,22 @@ def _reason(chain: Chain, feasible: Feasible, clash: tuple[str, ...]) -> str:
 
 
 def _determined(known: Chain, value: Number, sense: str) -> Answer:
-    """The facts leave one value: it is the largest and the smallest where every constraint holds."""
+    """The facts leave one value: it is the largest and the smallest where every constraint holds.
+    """
     try:
         checks, _ = checks_of(known)
     except Lacking as lacking:
         name = next(iter(lacking.names))
-        return Missing(known.asked, alternatives(known, name), f"the limit on {name} cannot be evaluated")
+        return Missing(
+            known.asked, alternatives(known, name), f"the limit on {name} cannot be evaluated"
+        )
     proof = evidence(known, (known.asked, *constrained(known)))
     broken = [c for c in checks if not c.holds]
     if broken:
         said = tuple(_statement(known, c.name) for c in broken)
-        reason = f"the facts leave only one value, and it breaks {' and '.join(c.name for c in broken)}"
+        reason = (
+            f"the facts leave only one value, and it breaks {' and '.join(c.name for c in broken)}"
+        )
         return Infeasible(known.asked, reason, said, proof)
     return Exact(
         known.asked,

@@ -1,7 +1,8 @@
 """One relation, one unknown: the branches on which it stands alone, or the reason why it does not.
 
-The ladder: invert one occurrence after another down the tree; then `together` and a polynomial of degree one
-or two; min, max, ceiling, floor and round give ranges; numeric equations go on to `solvers.roots`.
+The ladder: invert one occurrence after another down the tree; then `together` and a polynomial of
+degree one or two; min, max, ceiling, floor and round give ranges; numeric equations go on to
+`solvers.roots`.
 """
 
 from __future__ import annotations
@@ -108,11 +109,13 @@ def _several(node: Any, goal: Branch, unknown: Any) -> list[Branch]:
     """The unknown stands in several places: one arm at a time, then a polynomial."""
     cases = next((a for a in _walk(node) if type(a) in _CASES and unknown in a.free_symbols), None)
     if cases is not None:
-        found = []
+        found: list[Branch] = []
         for arm, condition in arms_of(cases):
             for branch in _descend(node.xreplace({cases: arm}), goal, unknown):
                 if isinstance(branch, Span):
-                    raise _Stuck(f"{unknown} stands in several places around {type(cases).__name__}")
+                    raise _Stuck(
+                        f"{unknown} stands in several places around {type(cases).__name__}"
+                    )
                 holds = condition.subs(unknown, branch.value)
                 found.append(replace(branch, condition=sympy.And(branch.condition, holds)))
         return found
@@ -126,7 +129,8 @@ def _walk(node: Any) -> Iterable[Any]:
 
 
 def arms_of(node: Any) -> list[tuple[Any, Any]]:
-    """Each arm of a min, max, absolute value or case, with the condition under which it is the one."""
+    """Each arm of a min, max, absolute value or case, with the condition under which it is the one.
+    """
     if isinstance(node, sympy.Piecewise):
         before: list[Any] = []
         arms = []
@@ -160,12 +164,14 @@ def _polynomial(node: Any, goal: Root, unknown: Any) -> list[Branch]:
         return []
     else:
         raise _Stuck(f"{unknown} stands in a polynomial of degree {poly.degree()}")
-    found = []
+    found: list[Branch] = []
     for root in roots:
         value = sympy.factor_terms(sympy.together(root)) if root.is_Rational is not True else root
         condition = goal.condition
         if nonzero is None:
-            remaining = sympy.simplify(denominator.subs(unknown, value)) if value.is_number else None
+            remaining = (
+                sympy.simplify(denominator.subs(unknown, value)) if value.is_number else None
+            )
             if remaining == 0:
                 continue
         found.append(Root(value, condition))
@@ -220,7 +226,8 @@ def _mul(node: Any, goal: Branch, unknown: Any) -> Step:
 def _rising(factor: Any) -> bool | None:
     """Whether a product rises with its other factor; None where the sign is not known.
 
-    A factor of 0 is no case: it was taken before where it is known, and would leave nothing to solve for.
+    A factor of 0 is no case: it was taken before where it is known, and would leave nothing to
+    solve for.
     """
     top, bottom = factor.as_numer_denom()
     if not bottom.is_nonnegative:
@@ -239,8 +246,8 @@ def _power(node: Any, goal: Branch, unknown: Any) -> Step:
         return [(base, _span_power(base, exponent, goal))]
     if exponent.is_negative and goal.value.is_zero:
         return []
-    found = [(base, Root(_root(goal.value, exponent), goal.condition))]
-    if exponent.is_even and exponent == 2 and not base.is_nonnegative:  # noqa: PLR2004
+    found: Step = [(base, Root(_root(goal.value, exponent), goal.condition))]
+    if exponent.is_even and exponent == 2 and not base.is_nonnegative:
         found.append((base, Root(-_root(goal.value, exponent), goal.condition)))
     if exponent.is_even and goal.value.is_negative:
         return []
@@ -297,7 +304,8 @@ def _stepped(low: Any, high: Any, low_open: bool, high_open: bool) -> Callable[.
 
 
 def _whole_span(node: Any, goal: Span) -> Span:
-    """ceil(x) <= n is x <= n, ceil(x) >= n is x > n - 1, and the mirror images for floor; n whole."""
+    """ceil(x) <= n is x <= n, ceil(x) >= n is x > n - 1, and the mirror images for floor; n whole.
+    """
     up = isinstance(node, sympy.ceiling)
     low, high, low_open, high_open = goal.low, goal.high, goal.low_open, goal.high_open
     if low is not None:

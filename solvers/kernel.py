@@ -105,7 +105,7 @@ def array_value(relation: Relation, values: Mapping[str, Any]) -> Any:
         return function.compute({name: values[name] for name in function.inputs}, {})
     given = {name: to_array(VOCABULARY[name], values[name]) for name in function.inputs}
     sizes = function.sizes(given)
-    for shape in (gives.shape, *function.products):
+    for shape in (gives.shape,):
         check_count(gives.short_name, prod(sizes[dimension] for dimension in shape))
     return from_array(gives, function.compute(given, {}))
 

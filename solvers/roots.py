@@ -1,7 +1,8 @@
 """Every real root of an expression in one unknown, proved complete.
 
-Polynomials by exact isolation. Anything else by interval arithmetic: a cell whose interval excludes 0 has no
-root, a cell on which the derivative's interval excludes 0 has at most one, every other cell is halved.
+Polynomials by exact isolation. Anything else by interval arithmetic: a cell whose interval excludes
+0 has no root, a cell on which the derivative's interval excludes 0 has at most one, every other
+cell is halved.
 """
 
 from __future__ import annotations
@@ -43,13 +44,16 @@ class Unseparated(Exception):
 
 
 def smooth_arms(expr: Any, unknown: Any, limit: int = 64) -> list[Any]:
-    """The expressions without min, max, absolute value and cases that `expr` is made of, piece by piece."""
+    """The expressions without min, max, absolute value and cases that `expr` is made of, piece by
+    piece.
+    """
     done: list[Any] = []
     todo = [expr]
     while todo:
         node = todo.pop()
         bend = next(
-            (a for a in sympy.postorder_traversal(node) if _bends(a) and unknown in a.free_symbols), None
+            (a for a in sympy.postorder_traversal(node) if _bends(a) and unknown in a.free_symbols),
+            None,
         )
         if bend is None:
             done.append(node)
@@ -114,12 +118,16 @@ def _polynomial_roots(poly: Any) -> list[Number]:
     if poly.degree() == 1:
         a, b = poly.all_coeffs()
         return [from_sympy(-b / a)]
-    if poly.degree() == 2:  # noqa: PLR2004
+    if poly.degree() == 2:
         a, b, c = poly.all_coeffs()
         discriminant = b**2 - 4 * a * c
         if discriminant < 0:
             return []
-        root = sympy.sqrt(discriminant) if discriminant.is_Rational else discriminant ** sympy.Rational(1, 2)
+        root = (
+            sympy.sqrt(discriminant)
+            if discriminant.is_Rational
+            else discriminant ** sympy.Rational(1, 2)
+        )
         return [from_sympy((-b + sign * root) / (2 * a)) for sign in (-1, 1)]
     if all(c.is_Rational for c in poly.all_coeffs()):
         return [from_sympy(r if r.is_Rational else r.evalf(DIGITS)) for r in poly.real_roots()]
@@ -128,7 +136,9 @@ def _polynomial_roots(poly: Any) -> list[Number]:
 
 
 def _between(value: Number, low: Number | None, high: Number | None) -> bool:
-    return not (low is not None and less(value, low)) and not (high is not None and less(high, value))
+    return not (low is not None and less(value, low)) and not (
+        high is not None and less(high, value)
+    )
 
 
 # -- intervals
@@ -192,7 +202,9 @@ def _cells(low: Number | None, high: Number | None) -> list[tuple[Any, Any]]:
     return list(pairwise(sorted(marks)))
 
 
-def _interval_roots(expr: Any, unknown: Any, low: Number | None, high: Number | None) -> list[Number]:
+def _interval_roots(
+    expr: Any, unknown: Any, low: Number | None, high: Number | None
+) -> list[Number]:
     slope = sympy.diff(expr, unknown)
     todo = _cells(low, high)
     found: list[Number] = []
@@ -221,7 +233,8 @@ def _value(expr: Any, unknown: Any, at: Any) -> Any:
 
 
 def _only_root(expr: Any, unknown: Any, left: Any, right: Any) -> list[Number]:
-    """The root of a monotone piece, by bracketing to 40 digits; none where the ends have one sign."""
+    """The root of a monotone piece, by bracketing to 40 digits; none where the ends have one sign.
+    """
     try:
         at_left, at_right = _value(expr, unknown, left), _value(expr, unknown, right)
     except Undefined:
@@ -231,6 +244,10 @@ def _only_root(expr: Any, unknown: Any, left: Any, right: Any) -> list[Number]:
     if (at_left > 0) == (at_right > 0):
         return []
     root = CONTEXT.findroot(
-        lambda at: _value(expr, unknown, at), (left, right), solver="anderson", verify=False, maxsteps=400
+        lambda at: _value(expr, unknown, at),
+        (left, right),
+        solver="anderson",
+        verify=False,
+        maxsteps=400,
     )
     return [root]

@@ -1,4 +1,6 @@
-"""Which defaults may be assumed beside what is stated, and whether what is stated can hold together."""
+"""Which defaults may be assumed beside what is stated, and whether what is stated can hold
+together.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ _TRUST = [row.gives for row in DEFAULTS]
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A chain whose defaults contradict nothing that is stated; `withdrawn` says which did, and what."""
+    """A chain whose defaults contradict nothing that is stated; `withdrawn` says which did, and
+    what.
+    """
 
     chain: Chain
     withdrawn: dict[str, str]
@@ -85,7 +89,8 @@ def _contradiction(chain: Chain, name: str, found: Found) -> Contradiction:
     given = chain.scenario.given
     rows = [given[n] for n in (name, *sorted(found.stated)) if n in given]
     said = dict.fromkeys(
-        Statement(row.quantity if row.origin == "you" else row.origin, row.text, row.origin) for row in rows
+        Statement(row.quantity if row.origin == "you" else row.origin, row.text, row.origin)
+        for row in rows
     )
     key = found.relation.key if found.relation else ""
     return Contradiction(chain.asked, name, given[name].value, found.value, key, tuple(said))

@@ -8,17 +8,18 @@ from typing import Any
 import sympy
 
 from formulas.formula import Relation
-from formulas.scenario import Scenario
 from solvers.answer import Answer, Evidence, Exact, Interval, Missing, Range, Step, Unproved
 from solvers.bounds import extreme, feasible_set
 from solvers.chain import Chain, Lacking
 from solvers.equation import clipped
 from solvers.exact import evaluate, to_sympy
-from solvers.isolate import Refused, Root, isolate_within
+from solvers.isolate import Refused, Root, Span, isolate_within
 
 
 def special_answer(chain: Chain) -> Answer | None:
-    """The answer of an array relation, of a bound, or of an inequality; None where equations answer."""
+    """The answer of an array relation, of a bound, or of an inequality; None where equations
+    answer.
+    """
     for relation in chain.using:
         rule = (
             _array if relation.is_array else _inequality if relation.gives == "probe_ok" else _bound
@@ -41,10 +42,16 @@ def _array(chain: Chain, relation: Relation) -> Answer | None:
         lacking = _lacking(chain, relation)
         if lacking:
             # Without any array another relation of the entry may answer.
-            return Missing(name, (tuple(sorted(lacking)),)) if shaped or len(chain.using) == 1 else None
+            return (
+                Missing(name, (tuple(sorted(lacking)),))
+                if shaped or len(chain.using) == 1
+                else None
+            )
         values: dict[str, Any] = {}
         value = _computed(chain, relation, values)
-        steps = tuple(Step(r.key, r.gives, values[r.gives]) for r in chain.using if r.gives in values)
+        steps = tuple(
+            Step(r.key, r.gives, values[r.gives]) for r in chain.using if r.gives in values
+        )
         return Exact(name, value, numeric=isinstance(value, float), evidence=Evidence(steps))
     if name in relation.inputs and relation.gives in given and (shaped or len(chain.using) == 1):
         return Unproved(name, f"{relation.key} is computed forwards: an array has no inverse here")
@@ -121,11 +128,9 @@ def _one_sided(relation: str, value: Any) -> Interval:
     return Interval(high=value, high_open=relation == "<")
 
 
-def _as_goal(span: Interval) -> Any:
-    from solvers.isolate import Span
-
-    ends = (None if end is None else to_sympy(end) for end in (span.low, span.high))
-    return Span(*ends, span.low_open, span.high_open)
+def _as_goal(span: Interval) -> Span:
+    low, high = (None if end is None else to_sympy(end) for end in (span.low, span.high))
+    return Span(low, high, span.low_open, span.high_open)
 
 
 def _with_symbol(chain: Chain, name: str) -> Any:
@@ -144,7 +149,8 @@ def _bounded(chain: Chain, relation: Relation, span: Interval) -> Range:
 
 
 def _inequality(chain: Chain, relation: Relation) -> Answer | None:
-    """Where an inequality is asked for one of its inputs: the values that make it true, or false."""
+    """Where an inequality is asked for one of its inputs: the values that make it true, or false.
+    """
     name, given = chain.asked, chain.scenario.given
     if name not in relation.inputs:
         return None

@@ -12,7 +12,8 @@ from solvers.chain import Chain
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked. `sense` is "", "max" or "min"; `using` names the only relations that may answer."""
+    """What is asked. `sense` is "", "max" or "min"; `using` names the only relations that may
+    answer."""
 
     find: str
     scenario: Scenario

@@ -1,4 +1,5 @@
-"""The value of a quantity: forwards, backwards from what is stated, or a range that limits leave."""
+"""The value of a quantity: forwards, backwards from what is stated, or a range that limits leave.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ from solvers.settle import Settled
 
 @dataclass(frozen=True, slots=True)
 class Equation:
-    """A stated quantity, or a difference of two, as a function of the asked one, and what it has to be."""
+    """A stated quantity, or a difference of two, as a function of the asked one, and what it has to
+    be.
+    """
 
     name: str
     function: Any
@@ -94,7 +97,9 @@ def _lacking_limit(chain: Chain) -> Missing | None:
 
 
 def missing(settled: Settled, known: Chain, name: str) -> Missing:
-    """What to give for the quantity, with the reason where an assumption was withdrawn or undefined."""
+    """What to give for the quantity, with the reason where an assumption was withdrawn or
+    undefined.
+    """
     reasons = [
         f"{stated} as stated does not go with the assumed {default}: state {default}"
         for default, stated in settled.withdrawn.items()
@@ -171,14 +176,14 @@ def equations(chain: Chain, allowed: frozenset[str]) -> list[Equation]:
             continue
         difference = to_sympy(sides[0].value) - to_sympy(sides[1].value)
         if symbol in difference.free_symbols:
-            rows.append(
-                Equation(same_as.quantity, difference, Fraction(0), sides[0], same_as.text)
-            )
+            rows.append(Equation(same_as.quantity, difference, Fraction(0), sides[0], same_as.text))
     return rows
 
 
 def backward(chain: Chain, allowed: frozenset[str]) -> Answer | None:
-    """The values of the asked quantity that make everything stated come out; None where nothing depends on it."""
+    """The values of the asked quantity that make everything stated come out; None where nothing
+    depends on it.
+    """
     rows = equations(chain, allowed)
     if not rows:
         return None
@@ -197,7 +202,9 @@ def backward(chain: Chain, allowed: frozenset[str]) -> Answer | None:
     if not points:
         return _no_value(chain, first, solved, rows)
     if solved.dropped:
-        notes.append(f"{len(solved.dropped)} root outside the domain ({quantity.domain}) is dropped")
+        notes.append(
+            f"{len(solved.dropped)} root outside the domain ({quantity.domain}) is dropped"
+        )
     return _solution(chain, allowed, rows, points, tuple(notes))
 
 
@@ -227,9 +234,7 @@ def _solution(
     proof = evidence(replay, (*equated, *_wanted(replay)), last)
     proof = replace(proof, notes=(*proof.notes, *notes))
     branches = tuple(Branch(p) for p in points) if len(points) > 1 else ()
-    return Exact(
-        name, value, branches, numeric=not isinstance(value, Fraction), evidence=proof
-    )
+    return Exact(name, value, branches, numeric=not isinstance(value, Fraction), evidence=proof)
 
 
 def _range(chain: Chain, first: Equation, solved: Solved, points: list[Number]) -> Range:
@@ -242,7 +247,9 @@ def _range(chain: Chain, first: Equation, solved: Solved, points: list[Number]) 
         {first.name: first.target},
         first.name,
     )
-    return Range(chain.asked, tuple(spans), evidence=evidence(chain, first.found.inputs, step, checked=False))
+    return Range(
+        chain.asked, tuple(spans), evidence=evidence(chain, first.found.inputs, step, checked=False)
+    )
 
 
 def _no_value(chain: Chain, first: Equation, solved: Solved, rows: list[Equation]) -> Infeasible:

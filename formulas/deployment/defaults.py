@@ -1,7 +1,7 @@
 """What is assumed where nobody states it: one-way, shown with every answer that used it.
 
-Mbu, mfu, link_latency and step_overhead were fitted once on public serving measurements of dense models, with
-these very relations: the error of TPOT is 0.14 on the 360 rows of known precision.
+Mbu, mfu, link_latency and step_overhead were fitted once on public serving measurements of dense
+models, with these very relations: the error of TPOT is 0.14 on the 360 rows of known precision.
 """
 
 from __future__ import annotations
@@ -175,8 +175,8 @@ def arrival_rate(replica_request_rate, target_utilization):
     return replica_request_rate * target_utilization
 
 
-# The order of trust, the firmest first: where a stated fact and assumptions cannot hold together, the last
-# of those that it needs is withdrawn.
+# The order of trust, the firmest first: where a stated fact and assumptions cannot hold together,
+# the last of those that it needs is withdrawn.
 DEFAULTS = (
     expert_params,
     n_moe_layers,

@@ -124,7 +124,12 @@ def memory_used_per_gpu(weight_bytes_per_gpu, kv_bytes_per_gpu, runtime_overhead
 
 @definition()
 def max_sequences(
-    memory_budget, weight_bytes_per_gpu, runtime_overhead, context_tokens, kv_bytes_per_token_per_gpu, dp
+    memory_budget,
+    weight_bytes_per_gpu,
+    runtime_overhead,
+    context_tokens,
+    kv_bytes_per_token_per_gpu,
+    dp,
 ):
     """Whole sequences that fit in the memory of one replica; 0 where the weights do not fit."""
     room = memory_budget - weight_bytes_per_gpu - runtime_overhead

@@ -36,7 +36,9 @@ def attn_flops_prefill(n_heads, d_head):
 )
 def attn_flops_prefill_mla(n_heads, qk_nope_head_dim, qk_rope_head_dim, v_head_dim):
     """Attention work per layer and attended pair, with the heads expanded from the latent."""
-    return FLOP_PER_MLA_ELEMENT.symbol * n_heads * (qk_nope_head_dim + qk_rope_head_dim + v_head_dim)
+    return (
+        FLOP_PER_MLA_ELEMENT.symbol * n_heads * (qk_nope_head_dim + qk_rope_head_dim + v_head_dim)
+    )
 
 
 @definition()
@@ -47,7 +49,9 @@ def cached_prompt_tokens(prefix_hit_rate, prompt_tokens):
 
 @definition(kind="model")
 def prefill_flops(active_params, prompt_tokens, cached_prompt_tokens, n_layers, attn_flops_prefill):
-    """Work to prefill what is not cached: the weights for each token, attention for each causal pair."""
+    """Work to prefill what is not cached: the weights for each token, attention for each causal
+    pair.
+    """
     weights = FLOP_PER_MULTIPLY_ADD.symbol * active_params * (prompt_tokens - cached_prompt_tokens)
     pairs = (prompt_tokens**2 - cached_prompt_tokens**2) / 2
     return weights + n_layers * attn_flops_prefill * pairs
@@ -72,7 +76,9 @@ def prefill_time(prefill_flops, tp, peak_flops, mfu, n_layers, prefill_all_reduc
 @definition(kind="model", holds_when="no queueing")
 def ttft(prefill_time, pp, weight_bytes_per_gpu, memory_bandwidth, mbu, step_overhead):
     """Prefill, and no faster than reading the weights once."""
-    return largest(prefill_time, pp * weight_bytes_per_gpu / (memory_bandwidth * mbu)) + step_overhead
+    return (
+        largest(prefill_time, pp * weight_bytes_per_gpu / (memory_bandwidth * mbu)) + step_overhead
+    )
 
 
 @definition(kind="model", holds_when="at saturation: prefills are spread over one's own tokens")

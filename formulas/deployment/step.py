@@ -101,9 +101,11 @@ def all_reduces_per_step(n_layers, dp, n_moe_layers):
 
 @definition(
     kind="model",
-    holds_when="several ranks; an upper bound on the volume. With one rank tokens are replicated over TP",
+    holds_when="several ranks, an upper bound on the volume; one rank replicates tokens over TP",
 )
-def all_to_all_time(dp, ep, tp, link_latency, micro_batch, experts_per_token, d_model, link_bandwidth):
+def all_to_all_time(
+    dp, ep, tp, link_latency, micro_batch, experts_per_token, d_model, link_bandwidth
+):
     """Sending tokens to their experts and back, in one layer."""
     volume = (micro_batch / tp) * experts_per_token * ACTIVATION_BYTES.symbol * d_model
     return where(dp > 1, 2 * (link_latency + (ep - 1) / ep * volume / link_bandwidth))

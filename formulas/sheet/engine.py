@@ -71,5 +71,7 @@ def reload_time(prompt_tokens, kv_bytes_per_token, tier_bandwidth):
 def recompute_time(active_params, prompt_tokens, n_layers, n_heads, d_head, peak_flops, mfu):
     """Prefilling the prompt again grows faster than linearly with its length."""
     mac, pair = FLOP_PER_MULTIPLY_ADD.symbol, FLOP_PER_CAUSAL_PAIR.symbol
-    work = mac * active_params * prompt_tokens + pair * n_layers * prompt_tokens**2 * n_heads * d_head
+    work = (
+        mac * active_params * prompt_tokens + pair * n_layers * prompt_tokens**2 * n_heads * d_head
+    )
     return work / (peak_flops * mfu)

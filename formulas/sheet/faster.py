@@ -44,7 +44,10 @@ def speculative_expected_tokens(acceptance_rate, draft_tokens):
     chapter=17,
     relation="≈",
     holds_when="batch 1, where a target pass over k tokens costs what one token costs",
-    letters={"speculative_speedup": r"\text{speedup}", "expected_tokens": r"\mathbb{E}[\text{tokens}]"},
+    letters={
+        "speculative_speedup": r"\text{speedup}",
+        "expected_tokens": r"\mathbb{E}[\text{tokens}]",
+    },
 )
 def speculative_speedup(expected_tokens, draft_tokens, draft_cost_fraction):
     """Tokens of a pass over its cost in target steps."""

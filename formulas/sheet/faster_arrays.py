@@ -1,5 +1,5 @@
 """Faster and cheaper, entries on vectors and matrices: acceptance, quantization, masks, LoRA."""
-# ruff: noqa: N803, PLR0917  (the letters of the sheet: a matrix of LoRA is W, A or B in its formula,
+# ruff: noqa: N803  (the letters of the sheet: a matrix of LoRA is W, A or B in its formula,
 # which has as many inputs as it has)
 
 from __future__ import annotations

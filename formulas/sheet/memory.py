@@ -28,7 +28,10 @@ def kv_bytes_per_token(n_layers, n_kv_heads, d_head, kv_bytes_per_element):
     section=SECTION,
     holds_when="every weight is stored in the same format",
     valid=(nothing_wide,),
-    letters={"weight_bytes": r"\text{weight bytes}", "bytes_per_weight": r"\text{bytes per weight}"},
+    letters={
+        "weight_bytes": r"\text{weight bytes}",
+        "bytes_per_weight": r"\text{bytes per weight}",
+    },
 )
 def weight_bytes(n_params, bytes_per_weight):
     """Bytes of all weights."""
@@ -50,7 +53,9 @@ def weight_bytes(n_params, bytes_per_weight):
         "context_tokens": r"\text{context tokens}",
     },
 )
-def max_sequences(memory_budget, weight_bytes, runtime_overhead, kv_bytes_per_token, context_tokens):
+def max_sequences(
+    memory_budget, weight_bytes, runtime_overhead, kv_bytes_per_token, context_tokens
+):
     """Sequences that fit in memory: what weights and overhead leave, over the cache of one."""
     room = memory_budget - weight_bytes - runtime_overhead
     return room / (kv_bytes_per_token * context_tokens)

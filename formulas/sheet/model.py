@@ -1,4 +1,5 @@
-"""The model: tokens, attention, one decoder layer, and the FLOP count every estimate starts from."""
+"""The model: tokens, attention, one decoder layer, and the FLOP count every estimate starts from.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ SECTION = "model"
     letters={"flops_per_token": r"\text{FLOPs per token}", "n_layers": "L"},
 )
 def flops_per_token(active_params, n_layers, context_tokens, d_attn):
-    """Work to decode one token: the matmuls of the weights, and attention over the cached tokens."""
+    """Work to decode one token: the matmuls of the weights, and attention over the cached tokens.
+    """
     mac, attended = FLOP_PER_MULTIPLY_ADD.symbol, FLOP_PER_ATTENDED_ELEMENT.symbol
     return mac * active_params + attended * n_layers * context_tokens * d_attn
 

@@ -32,9 +32,9 @@ def alpha_beta_transfer(link_latency, message_bytes, link_bandwidth):
 )
 def ring_all_reduce(ring_gpus, link_latency, message_bytes, link_bandwidth):
     """Reduce-scatter, then all-gather: N - 1 steps each, moving S/N in every step."""
-    return 2 * (ring_gpus - 1) * link_latency + (
-        2 * (ring_gpus - 1) / ring_gpus
-    ) * (message_bytes / link_bandwidth)
+    return 2 * (ring_gpus - 1) * link_latency + (2 * (ring_gpus - 1) / ring_gpus) * (
+        message_bytes / link_bandwidth
+    )
 
 
 @formula(

@@ -166,7 +166,10 @@ def prefill_time(prefill_flops, peak_flops, mfu):
     id="utilization",
     gives="mbu",
     section=SECTION,
-    letters={"achieved_bandwidth": r"\text{achieved bytes/s}", "memory_bandwidth": r"\text{peak bandwidth}"},
+    letters={
+        "achieved_bandwidth": r"\text{achieved bytes/s}",
+        "memory_bandwidth": r"\text{peak bandwidth}",
+    },
 )
 def bandwidth_utilization(achieved_bandwidth, memory_bandwidth):
     """Share of the bandwidth that is reached; the measure of decode."""

@@ -46,14 +46,21 @@ def answer_object(answer: Answer, unit: Unit | None = None) -> dict[str, Any]:
     return {key: part for key, part in head.items() if part is not None or key == "value"}
 
 
-def problem_object(problem: Problem) -> dict[str, Any]:
-    """The object of a question that could not be read."""
-    found: dict[str, Any] = {"status": "error", "message": str(problem), "error": problem.kind}
+def problem_object(problem: Problem, find: str | None = None) -> dict[str, Any]:
+    """The object of a question that could not be read; `find` where at least that is known."""
+    found = error_object(problem.kind, str(problem), find)
     if problem.help:
         found["help"] = list(problem.help)
     if problem.candidates:
         found["candidates"] = list(problem.candidates)
     return found
+
+
+def error_object(kind: str, message: str, find: str | None = None) -> dict[str, Any]:
+    """The object of a question without an answer, with every key that each object has."""
+    unit = catalogue().quantities[find].unit.text if find else None
+    head = {"status": "error", "find": find, "value": None, "unit": unit, "display": "error"}
+    return {**head, "message": message, "error": kind}
 
 
 def status(answer: Answer) -> str:
@@ -77,9 +84,13 @@ def status(answer: Answer) -> str:
 
 def plain(value: Any) -> Any:
     """The value as JSON has it: an int where it is whole, else the nearest float; arrays as lists.
+
+    None for what still depends on the asked quantity, as the steps of a range do.
     """
     if value is None or isinstance(value, bool | int | str):
         return value
+    if getattr(value, "free_symbols", None):
+        return None
     if isinstance(value, Fraction) and value.denominator == 1:
         return int(value)
     if isinstance(value, tuple | list):
@@ -177,6 +188,9 @@ def contradiction_text(answer: Contradiction) -> str:
     )
     if stated == derived:
         stated, derived = (f"{float(v):.12g}" for v in (answer.stated, answer.derived))
+    if answer.relation not in catalogue().relations:
+        texts = " and ".join(s.text for s in answer.conflict)
+        return f"{texts} contradict each other: {answer.quantity} is {stated} or {derived}"
     return f"{answer.quantity} = {stated} contradicts {derived} ({answer.relation})"
 
 
@@ -204,7 +218,11 @@ def _intervals(spans: tuple[Interval, ...]) -> dict[str, Any]:
 
 def _evidence(evidence: Evidence) -> dict[str, Any]:
     found = {
-        "outcomes": {name: plain(value) for name, value in evidence.outcomes.items()},
+        "outcomes": {
+            name: shown
+            for name, value in evidence.outcomes.items()
+            if (shown := plain(value)) is not None
+        },
         "constraints": [_constraint(check) for check in evidence.checks],
         "steps": [
             {

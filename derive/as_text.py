@@ -8,6 +8,8 @@ from typing import assert_never
 from derive.document import Block, Document, Equation, Fields, Heading, Line, Table
 
 WIDTH = 100
+# A space at which no line ends.
+TOGETHER = "\u00a0"
 
 
 def as_text(document: Document, width: int = WIDTH) -> str:
@@ -39,7 +41,7 @@ def _fields(rows: tuple[tuple[str, str], ...], width: int) -> list[str]:
         parts = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
         lines.append(f"  {label:<{margin}}{parts[0]}")
         lines += [" " * (margin + 2) + part for part in parts[1:]]
-    return lines
+    return [line.replace(TOGETHER, " ") for line in lines]
 
 
 def _table(table: Table) -> list[str]:

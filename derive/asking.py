@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO, TextIO
 
-from derive.as_json import answer_object, problem_object
-from derive.json_question import LONGEST, Asked, load_object, read_line, read_object
+from derive.as_json import answer_object, error_object, problem_object
+from derive.json_question import (
+    LONGEST,
+    Asked,
+    asked_name,
+    load_object,
+    read_line,
+    read_object,
+)
 from derive.session import Reply
+from formulas.amounts import LONGEST_NUMBER
 from formulas.errors import Problem
 from solvers.answer import Answer, Unproved
 from solvers.solve import solve
 
 
-class TimedOut(Exception):
-    """The question's time is over."""
+class TimedOut(BaseException):
+    """The question's time is over; no `except Exception` on the way may keep it."""
 
 
 @contextmanager
@@ -82,22 +91,22 @@ def _lines(questions: BinaryIO) -> Iterator[bytes | None]:
 
 def _answer_line(line: bytes | None, number: int, seconds: float) -> dict[str, Any]:
     question: Mapping[str, Any] = {}
+    find = None
     try:
         if line is None:
             raise Problem("json", f"a line of more than {LONGEST} characters is not read")
-        question = load_object(line.decode("utf-8"))
+        question = load_object(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+        find = asked_name(question)
         asked = read_object(question)
+        find = asked.find
         found = answer_object(answer(asked, seconds), asked.unit)
     except Problem as problem:
-        found = problem_object(problem)
+        found = problem_object(problem, find)
     except UnicodeDecodeError:
         found = problem_object(Problem("json", "the line is no UTF-8 text"))
     except Exception as error:  # one bad line must not end the others
-        found = {
-            "status": "error",
-            "error": "bug",
-            "message": f"{type(error).__name__}: {error}"[:300],
-        }
+        message = f"error[bug]: {type(error).__name__}: {error}"
+        found = error_object("bug", message[:300], find)
     return {**_identity(question, number), **found}
 
 
@@ -107,9 +116,9 @@ def _identity(question: Mapping[str, Any], number: int) -> dict[str, Any]:
     text = getattr(identity, "text", identity)
     if isinstance(identity, str):
         return {"id": identity}
-    if identity is not None and isinstance(text, str) and len(text) <= 30:
-        try:
-            return {"id": json.loads(text)}
-        except ValueError:
-            pass
+    if isinstance(text, str) and len(text) <= LONGEST_NUMBER:
+        found = json.loads(text)
+        # An id beyond every number would come back as a word that is no JSON.
+        if isinstance(found, int) or math.isfinite(found):
+            return {"id": found}
     return {"id": None, "line": number}

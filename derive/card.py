@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from derive.as_json import ASSUMED_FORMATS, assumed_values, contradiction_text, shown
+from derive.as_json import ASSUMED_FORMATS, assumed_values, contradiction_text, plain, shown
+from derive.as_text import TOGETHER
 from derive.document import Block, Document, Fields, Heading, Line, Table
 from formulas.amounts import display
 from formulas.catalogue import catalogue
 from formulas.deployment.constraints import OF_STRUCTURE
-from formulas.hardware import gpus
 from formulas.units import Unit
 from solvers.answer import (
     Answer,
@@ -20,15 +21,21 @@ from solvers.answer import (
     Infeasible,
     Missing,
     Range,
+    Statement,
     Unbounded,
     Unproved,
 )
 
 _FEW_STEPS = 8
+SLACK_OF_NONE = 1e-9
+# How the two sides of a limit are joined, and what the one that breaks it is.
+_SIDES = {"<": ("of", "too much"), ">": ("of at least", "too little")}
 _SENSES = {"max": "largest", "min": "smallest"}
 _FROM_GPU = frozenset(
     ("vram_bytes", "memory_bandwidth", "peak_flops", "node_gpus", "link_bandwidth")
 )
+_OFTEN_LIMITED = ("tpot", "ttft", "e2e_latency", "cost_per_million_tokens", "n_gpus")
+_MEMORY = "memory_used_per_gpu"
 
 
 def card(
@@ -63,11 +70,12 @@ def _headline(answer: Answer, unit: Unit | None) -> str:
             if answer.branches:
                 values = " or ".join(_amount(name, b.value, unit) for b in answer.branches)
                 return f"{name} = {values}"
+            if name in answer.evidence.assumed:
+                tail = "    assumed: nothing that is given determines it"
             return f"{name} {sign} {shown(answer, unit)}{tail}{digits}"
-        case Range(one_sided=True):
-            return f"{name} {shown(answer, unit)}"
         case Range():
-            return f"{name} in {shown(answer, unit)}"
+            words = shown(answer, unit)
+            return f"{name} {words}" if words[0] in "<>" else f"{name} in {words}"
         case Infeasible():
             return f"no {name} satisfies this"
         case Missing():
@@ -94,7 +102,7 @@ def _amount(name: str, value: Any, unit: Unit | None = None) -> str:
     return display(value, quantity.unit, quantity.label, unit)
 
 
-def _labelled(label: str, texts: Any) -> list[tuple[str, str]]:
+def _labelled(label: str, texts: Iterable[str]) -> list[tuple[str, str]]:
     return [(label if index == 0 else "", text) for index, text in enumerate(texts)]
 
 
@@ -109,10 +117,21 @@ def _comparison(check: Check) -> str:
     left_number, _, left_unit = left.rpartition(" ")
     if left_unit and right.endswith(f" {left_unit}"):
         left = left_number
+    return f"{check.name:<12} {left} {_SIDES[check.relation[:1]][0]} {right}{_room(check)}"
+
+
+def _room(check: Check) -> str:
     slack = check.slack
-    room = "" if slack is None else f" ({100 * slack:.2g} % left)" if slack >= 0 else ""
-    over = f" ({-100 * slack:.3g} % too much)" if slack is not None and slack < 0 else ""
-    return f"{check.name:<12} {left} of {right}{room}{over}"
+    if slack is None:
+        return ""
+    if slack < 0:
+        return f" ({_percent(-slack, 3)} {_SIDES[check.relation[:1]][1]})"
+    # Less than the tolerance of a comparison is none.
+    return f" ({_percent(slack if slack > SLACK_OF_NONE else 0, 2)} left)"
+
+
+def _percent(share: float, digits: int) -> str:
+    return f"{float(f'{100 * share:.{digits}g}'):g} %"
 
 
 def _broken(evidence: Evidence) -> list[tuple[str, str]]:
@@ -148,19 +167,38 @@ def _special_rows(answer: Answer) -> list[tuple[str, str]]:
             rows = [("because", answer.reason)]
             return [
                 *rows,
-                *_labelled("conflict", [f"{s.text}    {s.origin}" for s in answer.conflict]),
+                *_labelled("conflict", [_said(row) for row in answer.conflict]),
             ]
         case Missing():
             rows = _labelled("because", [answer.reason] if answer.reason else [])
             rows += _labelled("give", [", ".join(names) for names in answer.alternatives])
+            if not answer.alternatives:
+                return [*rows, ("ask", f"max {answer.find} or min {answer.find}")]
             return [*rows, *_labelled("or", _names_that_help(answer))]
         case Contradiction():
-            rows = _labelled("conflict", [f"{s.text}    {s.origin}" for s in answer.conflict])
+            rows = _labelled("conflict", [_said(row) for row in answer.conflict])
+            if answer.relation not in catalogue().relations:
+                return [*rows, ("instead", "state one of them")]
             return [*rows, ("instead", f"'{answer.quantity} := ...' cuts what gives it otherwise")]
         case Unbounded():
-            return [("add", "one of  gpu NAME and model NAME (memory), tpot <= ..., ttft <= ...")]
+            return _labelled("add", _what_limits(answer.find))
         case _:
             return []
+
+
+def _said(statement: Statement) -> str:
+    """What was stated and who said it, once where both are the same words."""
+    if statement.origin == statement.text:
+        return statement.text
+    return f"{statement.text}    {statement.origin}"
+
+
+def _what_limits(name: str) -> list[str]:
+    """What people limit and what depends on the quantity, in words."""
+    reach = catalogue().downstream(name) | {name}
+    limited = [other for other in _OFTEN_LIMITED if other in reach]
+    found = ["model NAME and gpu N x NAME, for the memory"] if _MEMORY in reach else []
+    return [*found, f"a limit on {' or '.join(limited or [name])}"]
 
 
 def _names_that_help(answer: Missing) -> list[str]:
@@ -170,10 +208,10 @@ def _names_that_help(answer: Missing) -> list[str]:
     wanted = {name for names in answer.alternatives for name in names}
     found = []
     if wanted & set(find_model("llama-3.1-8b").facts):
-        found.append("model NAME      (derive models lists them)")
-    if wanted & _FROM_GPU and gpus():
-        found.append("gpu N x NAME    (derive gpus lists them)")
-    return found
+        found.append("model NAME (derive models lists them)")
+    if wanted & _FROM_GPU:
+        found.append("gpu N x NAME (derive gpus lists them)")
+    return [" and ".join(found)] if found else []
 
 
 def _assumptions(evidence: Evidence) -> str:
@@ -192,7 +230,8 @@ def _assumptions(evidence: Evidence) -> str:
             parts.append(relation_plain(default, letters=False))
         else:
             parts.append(f"{name} {display(value, quantity.unit, quantity.label)}")
-    return ", ".join(parts)
+    # A line ends between two assumptions, not inside one.
+    return ", ".join(part.replace(" ", TOGETHER) for part in parts)
 
 
 def _variants(answer: Answer) -> list[str]:
@@ -209,7 +248,7 @@ def _steps(evidence: Evidence, every: bool) -> list[Block]:
         (
             str(number),
             step.solved_for,
-            "" if step.value is None else _amount(step.solved_for, step.value),
+            "" if plain(step.value) is None else _amount(step.solved_for, step.value),
             step.relation + (f", solved from {step.because}" if step.because else ""),
         )
         for number, step in enumerate(rows, start=1)

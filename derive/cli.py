@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import codecs
+import math
 import os
+import re
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from derive import __version__
 
@@ -15,6 +19,9 @@ if TYPE_CHECKING:
     from derive.document import Document
 
 EXIT_OK, EXIT_USAGE, EXIT_BUG, EXIT_INTERRUPTED = 0, 2, 70, 130
+LONGEST_PIPE = 20_000
+LONGEST_TIME = 1e8
+NARROWEST, WIDEST = 40, 100
 EXIT_CODES = {
     "ok": EXIT_OK,
     "infeasible": 1,
@@ -40,10 +47,10 @@ class Command:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and give its exit code; whatever happens, people see a sentence."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
+    _ready_streams()
+    options = _options(arguments)
     if options.command is None:
-        parser.print_help()
+        _parser().print_help()
         return EXIT_OK
     handler: Handler = options.handler
     try:
@@ -51,14 +58,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader of a pipe has gone; nothing can be said any more, at exit neither.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _say_nothing_more()
         return EXIT_OK
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return EXIT_INTERRUPTED
+    except OSError as error:
+        _say_nothing_more()
+        print(f"error[file]: {error.strerror or error}", file=sys.stderr)
+        return EXIT_USAGE
     except Exception as error:  # the last net: a traceback is a bug, and is called one
         return _failed(error, options)
     return code
+
+
+def _ready_streams() -> None:
+    """Streams that take every text: closed ones lead nowhere, and narrow ones get plain signs."""
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    codecs.register_error("plainly", _plainly)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="plainly")
+
+
+def _plainly(error: UnicodeError) -> tuple[str | bytes, int]:
+    """What stands for a character that the terminal's encoding lacks."""
+    if isinstance(error, UnicodeEncodeError) and error.object[error.start].isspace():
+        return " ", error.start + 1
+    return codecs.backslashreplace_errors(error)
+
+
+def _say_nothing_more() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _failed(error: Exception, options: argparse.Namespace) -> int:
@@ -75,7 +108,12 @@ def _failed(error: Exception, options: argparse.Namespace) -> int:
         return EXIT_USAGE
     if options.debug:
         raise error
-    print(f"error[bug]: {type(error).__name__}: {str(error)[:300]}", file=sys.stderr)
+    message = f"error[bug]: {type(error).__name__}: {str(error)[:300]}"
+    if getattr(options, "json", False):
+        from derive.as_json import error_object
+
+        _print_json(error_object("bug", message))
+    print(message, file=sys.stderr)
     print("  this is our mistake; --debug shows where it happened", file=sys.stderr)
     return EXIT_BUG
 
@@ -83,8 +121,30 @@ def _failed(error: Exception, options: argparse.Namespace) -> int:
 # -- arguments
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with an option in the form of every other message."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with the message and the exit code of a usage error."""
+        self.exit(
+            EXIT_USAGE, f"error[usage]: {message}\n  {self.prog} --help shows what it takes\n"
+        )
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The options, wherever they stand between the words of a question."""
+    parser = _parser()
+    options, rest = parser.parse_known_args(arguments)
+    words = [word for word in rest if not word.startswith("-")]
+    if words != rest or (rest and options.command != "ask"):
+        parser.error(f"not understood: {' '.join(word for word in rest if word not in words)}")
+    if rest:
+        options.question += rest
+    return options
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="derive",
         description="A symbolic calculator and constraint solver for LLM inference.",
         epilog='example:  derive ask "max context given model llama-3.1-70b, gpu 8 x h100-sxm, '
@@ -125,8 +185,19 @@ def _ask_arguments(parser: argparse.ArgumentParser) -> None:
         help="a fact, such as mbu=80%% (repeatable)",
     )
     parser.add_argument(
-        "--time", type=float, default=60.0, metavar="SECONDS", help="limit for one question (60)"
+        "--time", type=_seconds, default=60.0, metavar="SECONDS", help="limit for one question (60)"
     )
+
+
+def _seconds(text: str) -> float:
+    """A limit that a clock can be set to."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not seconds > 0:
+        raise argparse.ArgumentTypeError(f"'{text[:24]}' is no number of seconds above 0")
+    return min(seconds, LONGEST_TIME)
 
 
 def _words_arguments(parser: argparse.ArgumentParser) -> None:
@@ -147,6 +218,7 @@ def _ask(options: argparse.Namespace) -> int:
     from derive.asking import ask_lines, ask_once
 
     if options.jsonl:
+        _refuse_beside_jsonl(options)
         return ask_lines(sys.stdin.buffer, sys.stdout, options.time)
     text = _question(options)
     options.line = text
@@ -155,30 +227,67 @@ def _ask(options: argparse.Namespace) -> int:
     if options.json:
         _print_json({key: part for key, part in found.items() if key != "reply"})
     else:
-        shown = found["reply"].text(steps=options.steps)
+        shown = found["reply"].text(options.steps, _width())
         print(shown, file=sys.stdout if status != "contradiction" else sys.stderr)
     return EXIT_CODES[status]
 
 
+def _width() -> int:
+    """The columns of the terminal, up to those that read well; all of them where there is none."""
+    if not sys.stdout.isatty():
+        return WIDEST
+    return max(NARROWEST, min(WIDEST, shutil.get_terminal_size().columns))
+
+
+def _refuse_beside_jsonl(options: argparse.Namespace) -> None:
+    """Nothing that a person states may be left out without a word."""
+    from formulas.errors import Problem
+
+    given = {
+        "a question": options.question,
+        "--set": options.set,
+        "--model": options.model is not None,
+        "--gpu": options.gpu is not None,
+    }
+    for name, stated in given.items():
+        if stated:
+            advice = 'each line of the pipe holds its own facts under "given"'
+            raise Problem("usage", f"{name} cannot stand beside --jsonl", (advice,))
+
+
 def _question(options: argparse.Namespace) -> str:
-    """The question's line: the words, or the first line of a pipe, and the facts of the options."""
+    """The question's line: the words, or the one line of a pipe, and the facts of the options."""
     from formulas.errors import Problem
 
     text = " ".join(options.question)
     if text in ("", "-"):
         if text == "" and sys.stdin.isatty():
             raise Problem("syntax", "nothing asked", ('derive ask "tpot given ..."',))
-        text = sys.stdin.readline(20_000).strip()
-    facts = [*options.set]
-    if options.model:
-        facts.append(f"model {options.model}")
-    if options.gpu:
-        facts.append(f"gpu {options.gpu}")
-    if not facts:
-        return text
-    joined = ", ".join(facts)
-    lowered = f" {text.lower()} "
-    return f"{text}, {joined}" if " given " in lowered else f"{text} given {joined}"
+        text = _line_of_pipe()
+    facts = [fact for fact in options.set if fact.strip()]
+    facts += [f"model {options.model}"] if options.model is not None else []
+    facts += [f"gpu {options.gpu}"] if options.gpu is not None else []
+    if facts and text.strip():
+        # A comment ends with its line, and must not swallow the facts.
+        end = "\n" if "#" in text else ""
+        text = f"{text}{end} given {', '.join(facts)}"
+    # Half of a pair can neither be printed nor be part of a name.
+    return re.sub("[\ud800-\udfff]", "\ufffd", text)
+
+
+def _line_of_pipe() -> str:
+    """The one line of text that comes from a pipe."""
+    from formulas.errors import Problem
+
+    found = sys.stdin.buffer.read(LONGEST_PIPE + 1)
+    if len(found) > LONGEST_PIPE:
+        raise Problem("syntax", f"a question of more than {LONGEST_PIPE} characters is not read")
+    text = found.decode("utf-8-sig", "replace")
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) > 1:
+        advice = "one question a call; derive ask --jsonl answers many"
+        raise Problem("syntax", f"{len(lines)} lines, where one question was expected", (advice,))
+    return lines[0] if lines else ""
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -242,7 +351,8 @@ def _print_document(document: Document) -> None:
 def _print_json(found: Any) -> None:
     import json
 
-    print(json.dumps(found, ensure_ascii=False, indent=1 if isinstance(found, list) else None))
+    wide = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    print(json.dumps(found, ensure_ascii=not wide, indent=1 if isinstance(found, list) else None))
 
 
 COMMANDS = (

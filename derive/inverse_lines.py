@@ -10,7 +10,7 @@ import sympy
 from derive.as_latex import latex, line_latex
 from derive.as_plain import plain
 from formulas.formula import VOCABULARY, Relation
-from solvers.isolate import Branch, Root, Span
+from solvers.branches import Branch, Root, Span
 
 
 @dataclass(frozen=True, slots=True)

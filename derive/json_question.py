@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-from derive.question import parse, read_statement
-from formulas.amounts import read_number, shortened
+from derive.question import canonical_name, parse, read_statement
+from formulas.amounts import display, read_number, shortened
 from formulas.catalogue import Catalogue, catalogue
 from formulas.errors import Problem
 from formulas.formula import Relation
@@ -46,25 +47,60 @@ class Asked:
         """What the solver answers; Problem for a model or GPU that is not known."""
         from formulas.scenario import scenario
 
+        for statement in self.statements:
+            _refuse_outside(statement)
         return Request(self.find, scenario(self.statements), self.sense, self.using)
+
+
+def _refuse_outside(statement: Statement) -> None:
+    """A Problem for a fact that its quantity can never be: nothing computed from it is true."""
+    if not isinstance(statement, Fact) or not isinstance(statement.value, Fraction):
+        return
+    quantity = catalogue().quantities[statement.quantity]
+    value = statement.value
+    if quantity.domain.holds(value):
+        return
+    name, domain = quantity.name, quantity.domain
+    shown = display(value, quantity.unit, quantity.label)
+    above = (
+        "" if domain.low is None else f"{'above' if domain.low_open else 'at least'} {domain.low}"
+    )
+    below = "" if domain.high is None else f"at most {domain.high}"
+    advice = [f"{name} is {' and '.join(part for part in (above, below) if part)}"]
+    if domain.high == 1 and 1 < value <= 100:
+        advice.append(f"a percentage is written with its sign: {float(value):g}%")
+    raise Problem("domain", f"{name} = {shown} is not allowed", tuple(advice), statement.text)
 
 
 def load_object(text: str) -> Mapping[str, Any]:
     """The JSON object of a line, with numbers as literals; anything else is a Problem."""
     if len(text) > LONGEST:
         raise Problem("json", f"a line of {len(text)} characters; at most {LONGEST} are read")
-
-    def refuse(name: str) -> Any:
-        raise Problem("number", f"{name} is no number that can be computed with", (), name)
-
     try:
-        found = json.loads(text, parse_float=Literal, parse_int=Literal, parse_constant=refuse)
+        # NaN and Infinity become literals as well: they are refused where they are given.
+        found = json.loads(
+            text,
+            parse_float=Literal,
+            parse_int=Literal,
+            parse_constant=Literal,
+            object_pairs_hook=_without_twins,
+        )
     except json.JSONDecodeError as error:
         raise Problem("json", f"no JSON: {error.msg} at character {error.pos + 1}") from None
     except RecursionError:
         raise Problem("json", "JSON nested too deeply") from None
     if not isinstance(found, dict):
         raise Problem("json", "a question is a JSON object", ('{"find": "tpot", "given": {...}}',))
+    return found
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object; of a key that stands twice, one value would be lost without a word."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twin = next(name for name in names if names.count(name) > 1)
+        raise Problem("json", f"the key '{shortened(twin)}' stands twice in one object")
     return found
 
 
@@ -98,6 +134,17 @@ def read_object(found: Mapping[str, Any]) -> Asked:
         )
     statements = [s for key, value in given.items() for s in _given(key, value, owners, relations)]
     return Asked(quantity.name, sense, tuple(statements), using)
+
+
+def asked_name(found: Mapping[str, Any]) -> str | None:
+    """The canonical name of what is asked, where that alone can be read."""
+    words = found.get("find")
+    if not isinstance(words, str) or not words.strip():
+        return None
+    try:
+        return canonical_name(words.split()[-1])
+    except Problem:
+        return None
 
 
 def read_line(text: str) -> Asked:
@@ -201,5 +248,7 @@ def _spelt(value: Any) -> str:
             return "[...]"
         case bool():
             return str(value).lower()
+        case str():
+            return value
         case _:
-            return str(value)
+            return "..."

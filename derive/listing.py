@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ from derive.search import Words, needles, nothing_found
 
 if TYPE_CHECKING:
     from formulas.formula import Relation
+    from formulas.quantity import Quantity
 
 __all__ = [
     "gpus_data",
@@ -34,14 +37,31 @@ SECTIONS = {
     "beyond": "Beyond chat",
     "deployment": "Definitions of the deployment model",
 }
-# The sheet's order inside its sections, where the modules keep array entries apart; an entry that is not named
-# here follows those that are.
+# The sheet's order, where the modules keep entries on arrays apart from the others of a section.
+# An entry that is not named here follows those that are.
 ORDER = (
-    "attention decoder_layer flops_per_token softmax_temperature rope_frequency "
-    "locked_batch_utilization paged_block_lookup prefix_block_hash chunked_prefill kv_offload "
-    "speculative_acceptance speculative_expected_tokens speculative_speedup integer_quantization "
-    "constrained_decoding lora_forward lora_size tpot e2e_latency goodput littles_law"
-).split()
+    "attention",
+    "decoder_layer",
+    "flops_per_token",
+    "softmax_temperature",
+    "rope_frequency",
+    "locked_batch_utilization",
+    "paged_block_lookup",
+    "prefix_block_hash",
+    "chunked_prefill",
+    "kv_offload",
+    "speculative_acceptance",
+    "speculative_expected_tokens",
+    "speculative_speedup",
+    "integer_quantization",
+    "constrained_decoding",
+    "lora_forward",
+    "lora_size",
+    "tpot",
+    "e2e_latency",
+    "goodput",
+    "littles_law",
+)
 
 
 def list_data(words: Words = "") -> list[dict[str, Any]]:
@@ -51,9 +71,9 @@ def list_data(words: Words = "") -> list[dict[str, Any]]:
     """
     wanted = needles(words)
     if not wanted:
-        return [data for data, _ in _formulas()]
+        return [row.data() for row in _formulas()]
     rows = (*_formulas(), *_definitions(), *_quantities())
-    return [data for data, text in rows if wanted.all_in(text)]
+    return [row.data() for row in rows if wanted.all_in(row.text)]
 
 
 def list_document(words: Words = "") -> Document:
@@ -63,7 +83,8 @@ def list_document(words: Words = "") -> Document:
         raise nothing_found("formula or variable", words, _names())
     blocks: list[Block] = []
     for title, members in groupby(rows, key=_title):
-        blocks += [Heading(title), Fields(tuple((row["id"], _line(row)) for row in members))]
+        lines = [line for row in members for line in _lines(row)]
+        blocks += [Heading(title), Fields(tuple(lines))]
     return tuple(blocks)
 
 
@@ -71,11 +92,14 @@ def _title(row: dict[str, Any]) -> str:
     return "Quantities" if row["kind"] == "quantity" else SECTIONS[row["section"]]
 
 
-def _line(row: dict[str, Any]) -> str:
-    if row["kind"] != "quantity":
-        return str(row["letters"])
-    unit = row["tag"] or row["unit"]
-    return f"{row['meaning']} ({unit})" if unit != "1" else str(row["meaning"])
+def _lines(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """One line for each relation of an entry, the first one behind its id."""
+    if row["kind"] == "quantity":
+        unit = row["tag"] or row["unit"]
+        yield row["id"], row["meaning"] + (f" ({unit})" if unit != "1" else "")
+        return
+    for place, relation in enumerate(row["relations"]):
+        yield "" if place else row["id"], relation["letters"]
 
 
 def _names() -> list[str]:
@@ -85,12 +109,16 @@ def _names() -> list[str]:
     return [*catalogue().formulas, *catalogue().quantities, *ALIASES]
 
 
-# -- one object for each, with the text in which words are looked for
-
-Row = tuple[dict[str, Any], str]
+# -- what there is: the text in which words are looked for, and the object, made when it is wanted
 
 
-def _formulas() -> Iterator[Row]:
+@dataclass(frozen=True, slots=True)
+class _Row:
+    text: str
+    data: Callable[[], dict[str, Any]]
+
+
+def _formulas() -> Iterator[_Row]:
     from formulas.catalogue import catalogue
 
     sections = list(SECTIONS)
@@ -102,18 +130,25 @@ def _formulas() -> Iterator[Row]:
         key=lambda e: (sections.index(entries[e][0].section), places.get(e, len(places))),
     )
     for identity in ordered:
-        yield _entry(identity, "formula", entries[identity])
+        yield _row(identity, "formula", entries[identity])
 
 
-def _definitions() -> Iterator[Row]:
+def _definitions() -> Iterator[_Row]:
     from formulas.catalogue import catalogue
 
     for key, row in catalogue().relations.items():
         if row.section == "deployment":
-            yield _entry(key, "definition", (row,))
+            yield _row(key, "definition", (row,))
 
 
-def _entry(identity: str, kind: str, relations: tuple[Relation, ...]) -> Row:
+def _row(identity: str, kind: str, relations: tuple[Relation, ...]) -> _Row:
+    said = [text for row in relations for text in (row.section, row.holds_when, row.meaning)]
+    names = dict.fromkeys(name for row in relations for name in (row.gives, *row.inputs))
+    text = " ".join([identity, *said, *(_said_of(name) for name in names)])
+    return _Row(text, lambda: _entry_data(identity, kind, relations))
+
+
+def _entry_data(identity: str, kind: str, relations: tuple[Relation, ...]) -> dict[str, Any]:
     from derive.as_latex import relation_latex
     from derive.as_plain import relation_plain
     from derive.quantity_page import unit_of
@@ -121,21 +156,22 @@ def _entry(identity: str, kind: str, relations: tuple[Relation, ...]) -> Row:
 
     given = [row.gives for row in relations]
     taken = dict.fromkeys(name for row in relations for name in row.inputs if name not in given)
-    data = {
+    return {
         "id": identity,
         "kind": kind,
         "section": relations[0].section,
         "chapter": relations[0].chapter,
         "statement": _joined(relation_plain(row, letters=False) for row in relations),
-        "letters": _joined(relation_plain(row, letters=True) for row in relations),
         "latex": r", \qquad ".join(relation_latex(row) for row in relations),
         "relation": relations[0].relation,
         "inputs": {VOCABULARY[n].short_name: unit_of(VOCABULARY[n]) for n in taken},
         "outputs": {VOCABULARY[n].short_name: unit_of(VOCABULARY[n]) for n in given},
         "holds_when": _joined(row.holds_when for row in relations),
+        "relations": [
+            {"id": row.key, "gives": row.gives, "letters": relation_plain(row, letters=True)}
+            for row in relations
+        ],
     }
-    said = [row.meaning for row in relations] + [_said_of(name) for name in (*given, *taken)]
-    return data, " ".join([identity, data["section"], data["holds_when"], *said])
 
 
 def _joined(texts: Iterable[str]) -> str:
@@ -143,36 +179,26 @@ def _joined(texts: Iterable[str]) -> str:
     return "; ".join(dict.fromkeys(text for text in texts if text))
 
 
-def _quantities() -> Iterator[Row]:
-    from derive.letters import unicode_letter
-    from derive.quantity_page import domain_of, unit_of
+def _quantities() -> Iterator[_Row]:
     from formulas.catalogue import catalogue
 
     for name, quantity in catalogue().quantities.items():
-        data = {
-            "id": name,
-            "kind": "quantity",
-            "subject": quantity.subject,
-            "meaning": quantity.meaning,
-            "unit": unit_of(quantity),
-            "tag": quantity.label,
-            "letter": unicode_letter(quantity.letter),
-            "latex": quantity.letter,
-            "domain": domain_of(quantity),
-            "aliases": _aliases(name),
-        }
-        yield data, _said_of(name)
+        yield _Row(_said_of(name), partial(_quantity_data, quantity))
+
+
+def _quantity_data(quantity: Quantity) -> dict[str, Any]:
+    from derive.quantity_page import facts_of
+
+    facts = facts_of(quantity)
+    return {"id": quantity.name, "kind": "quantity", **facts}
 
 
 def _said_of(name: str) -> str:
     """What a quantity is called and measured in, and what it means."""
     from formulas.formula import VOCABULARY
-
-    quantity = VOCABULARY[name]
-    return " ".join([name, *_aliases(name), quantity.meaning, str(quantity.unit), quantity.label])
-
-
-def _aliases(name: str) -> list[str]:
     from formulas.quantities import ALIASES
 
-    return [alias for alias, meant in ALIASES.items() if meant == name]
+    quantity = VOCABULARY[name]
+    aliases = (alias for alias, meant in ALIASES.items() if meant == name)
+    unit = (str(quantity.unit), quantity.label)
+    return " ".join([name, *aliases, quantity.meaning, *unit])

@@ -40,12 +40,14 @@ def models_document(words: Words = "") -> Document:
     if not rows:
         raise nothing_found("model", words, list(models()))
     blocks: list[Block] = [Heading(_count(rows, "model")), _model_table(rows)]
-    blocks += [_details(row, _MODEL_DETAILS) for row in rows if len(rows) <= DETAILED]
+    if len(rows) <= DETAILED:
+        for row in rows:
+            blocks += [Heading(row["id"]), _details(row, _MODEL_DETAILS)]
     return tuple(blocks)
 
 
 def gpus_data(words: Words = "") -> list[dict[str, Any]]:
-    """The GPUs of the table that have every word, as values for JSON, in bytes, byte/s and FLOP/s."""
+    """The GPUs of the table that have every word, in bytes, byte/s and FLOP/s, for JSON."""
     from formulas.hardware import gpus
 
     wanted = needles(words)
@@ -63,7 +65,7 @@ def gpus_document(words: Words = "") -> Document:
     blocks: list[Block] = [Heading(_count(rows, "GPU")), _gpu_table(rows)]
     if len(rows) <= DETAILED:
         for row in rows:
-            blocks.append(_details(row, _GPU_DETAILS))
+            blocks += [Heading(row["id"]), _details(row, _GPU_DETAILS)]
             if row["mig_profiles"]:
                 blocks.append(_mig_table(row))
     return tuple(blocks)
@@ -121,7 +123,7 @@ def attention_kind(facts: Mapping[str, Fraction]) -> str:
 
 
 def _kv_bytes_per_token(model: Model) -> Fraction | None:
-    """What the catalogue's relations give for a cache in BF16; None where none of them describes it."""
+    """What the catalogue gives for a cache in BF16; None where no relation describes it."""
     from formulas.scenario import Choose, UseModel, scenario
     from solvers.answer import Exact
     from solvers.solve import Request, solve
@@ -159,7 +161,7 @@ def _model_row(row: dict[str, Any]) -> tuple[str, ...]:
         heads,
         str(row["d_head"]),
         row["attention"],
-        "varies with context" if cached is None else _shown(cached, "byte", "B/tok"),
+        "not first-order" if cached is None else _shown(cached, "byte", "B/tok"),
         _shown(row["max_position_embeddings"], "1", "tok"),
         row["weight_dtype"],
     )
@@ -170,8 +172,8 @@ def _billions(count: int) -> str:
 
 
 def _details(row: dict[str, Any], names: tuple[str, ...]) -> Fields:
-    """What the table leaves out, under the name of the product; several texts stand below each other."""
-    lines = [("", row["id"])]
+    """What the table leaves out; several texts of one kind stand below each other."""
+    lines: list[tuple[str, str]] = []
     for name in names:
         values = row[name] if isinstance(row[name], list) else [row[name]]
         texts = [str(value) for value in values if value not in (None, "")]

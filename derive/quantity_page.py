@@ -51,14 +51,7 @@ def quantity_data(quantity: Quantity) -> dict[str, Any]:
     around = graph().direct(quantity.name)
     return {
         "id": quantity.name,
-        "meaning": quantity.meaning,
-        "unit": unit_of(quantity),
-        "tag": quantity.label,
-        "letter": unicode_letter(quantity.letter),
-        "latex": quantity.letter,
-        "domain": domain_of(quantity),
-        "subject": quantity.subject,
-        "aliases": [alias for alias, name in ALIASES.items() if name == quantity.name],
+        **facts_of(quantity),
         "default": _default_data(quantity),
         "given_by": [
             {
@@ -71,6 +64,20 @@ def quantity_data(quantity: Quantity) -> dict[str, Any]:
         ],
         "used_in": list(around.used_in),
         "leads_to": sorted(graph().used_by(quantity.name).quantities),
+    }
+
+
+def facts_of(quantity: Quantity) -> dict[str, Any]:
+    """What its row of the vocabulary says, as values for JSON."""
+    return {
+        "meaning": quantity.meaning,
+        "unit": unit_of(quantity),
+        "tag": quantity.label,
+        "letter": unicode_letter(quantity.letter),
+        "latex": quantity.letter,
+        "domain": domain_of(quantity),
+        "subject": quantity.subject,
+        "aliases": [alias for alias, name in ALIASES.items() if name == quantity.name],
     }
 
 

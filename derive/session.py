@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -67,12 +68,12 @@ class Reply:
         body = " \\\\\n".join(f"  & {row}" for row in rows)
         return f"\\begin{{align*}}\n{body}\n\\end{{align*}}"
 
-    def text(self, steps: bool = False) -> str:
+    def text(self, steps: bool = False, width: int = 100) -> str:
         """The card."""
         from derive.as_text import as_text
         from derive.card import card
 
-        return as_text(card(self.answer, self.asked.read_as, self.asked.unit, steps))
+        return as_text(card(self.answer, self.asked.read_as, self.asked.unit, steps), width)
 
     def __str__(self) -> str:
         return self.text()
@@ -135,13 +136,25 @@ def _read(facts: Facts) -> list[Statement]:
             raise Problem("syntax", f"'{facts}' asks {question.find}; facts are expected here")
         return list(question.statements)
     if isinstance(facts, Mapping):
-        return [row for name, value in facts.items() for row in read_statement(name, _spelt(value))]
+        return [
+            row
+            for name, value in facts.items()
+            for part in (value if isinstance(value, list | tuple) else (value,))
+            for row in read_statement(name, _spelt(name, part))
+        ]
     return [row for text in facts for row in _read(text)]
 
 
-def _spelt(value: Any) -> str:
+def _spelt(name: str, value: Any) -> str:
+    """The value as the grammar reads it; the types of number libraries are numbers too."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return (
-        value if isinstance(value, str) else repr(value) if isinstance(value, float) else str(value)
-    )
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise Problem("number", f"{name} = {value} is no number that can be computed with")
+        return repr(float(value))
+    if value is None:
+        raise Problem("syntax", f"{name} has no value", ("leave it out where it is not known",))
+    return str(value)

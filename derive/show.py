@@ -12,6 +12,7 @@ from derive.inverse_lines import branch_data, branch_line
 from derive.letters import unicode_letter
 from derive.names import quantity_named
 from derive.quantity_page import domain_of, quantity_blocks, quantity_data, unit_of
+from formulas.amounts import shortened
 from formulas.catalogue import catalogue
 from formulas.errors import Problem, nearest
 from formulas.formula import VOCABULARY, Condition, Relation
@@ -63,8 +64,10 @@ def show_data(name: str, solve_for: str | None = None) -> dict[str, Any]:
 
 def _find(name: str, solve_for: str | None) -> _Shown:
     quantity = _quantity(name)
-    canonical = quantity.name if quantity else name
-    relations = _relations(name) or _relations(canonical)
+    relations = _relations(name)
+    # An alias may be the id of a formula: then it is shown under the word itself.
+    canonical = quantity.name if quantity and not relations else name
+    relations = relations or _relations(canonical)
     if not relations and quantity is None:
         raise _unknown(name)
     if solve_for is None:
@@ -100,11 +103,12 @@ def _within(relation: Relation, word: str) -> str:
 
 def _unknown(name: str) -> Problem:
     known = catalogue()
-    close = nearest(name, [*known.formulas, *known.relations, *known.quantities, *ALIASES])
+    short = shortened(name)
+    close = nearest(short, [*known.formulas, *known.relations, *known.quantities, *ALIASES])
     hint = f"did you mean '{close}'? " if close else ""
-    search = f"{hint}(search: derive list {name})"
+    search = f"{hint}(search: derive list {short})"
     candidates = (close,) if close else ()
-    return Problem("name", f"no formula and no variable '{name}'", (search,), name, candidates)
+    return Problem("name", f"no formula and no variable '{short}'", (search,), name, candidates)
 
 
 def _not_in_it(name: str, relations: tuple[Relation, ...], word: str) -> Problem:

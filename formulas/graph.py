@@ -44,7 +44,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Graph:
-    """The catalogue as a directed graph; a name may be an alias, and an unknown one is a Problem."""
+    """The catalogue as a directed graph. A name may be an alias; an unknown one is a Problem."""
 
     catalogue: Catalogue
     directed: Any
@@ -69,7 +69,7 @@ class Graph:
         return Around(tuple(variant.relation for variant in self.variants(name)), used_in)
 
     def variants(self, name: str) -> tuple[Variant, ...]:
-        """The relations that give the quantity, the highest in rank first, with when each answers."""
+        """The relations that give the quantity, highest in rank first, and when each answers."""
         rows = self.catalogue.by_output.get(self._node(name)[1], ())
         return tuple(Variant(row.key, row.rank, when(row)) for row in rows)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from solvers.exact import Number
+from solvers.number import Number
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,8 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """A value, with every other admissible one; an attained largest or smallest is exact as well.
+    """A value, with every other admissible one; an attained largest or smallest is exact as
+    well.
     """
 
     find: str
@@ -101,7 +102,8 @@ class Exact:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Every value of these intervals satisfies the question; `one_sided` for the bound of a bound.
+    """Every value of these intervals satisfies the question; `one_sided` for the bound of a
+    bound.
     """
 
     find: str

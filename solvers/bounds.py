@@ -16,17 +16,8 @@ import sympy
 
 from formulas.quantity import Domain, Quantity
 from solvers.answer import Interval
-from solvers.exact import (
-    Number,
-    Undefined,
-    ceiling,
-    divide,
-    floor,
-    less,
-    minus,
-    same,
-    substitute,
-)
+from solvers.exact import substitute
+from solvers.number import Number, Undefined, ceiling, divide, floor, less, minus, same
 from solvers.roots import Unseparated, bends, distinct, real_roots, smooth_arms
 
 _MOST_LEVELS = 2000

@@ -8,7 +8,7 @@ there.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -17,48 +17,24 @@ from typing import Any
 import sympy
 
 from formulas.catalogue import Catalogue
-from formulas.deployment.constraints import OF_TP, OPTIONAL
-from formulas.deployment.defaults import OF_CONTEXT_ALONE, OF_DENSE_MODELS
+from formulas.deployment.constraints import OPTIONAL
 from formulas.formula import Condition, Relation
 from formulas.scenario import Scenario
-from solvers.exact import Undefined, evaluate, is_number, less, same, to_sympy
-from solvers.isolate import Root, isolate
+from solvers.assume import assumed
+from solvers.branches import Root
+from solvers.exact import evaluate
+from solvers.found import Found, Lacking
+from solvers.isolate import isolate
+from solvers.number import Undefined, is_number, same, to_sympy
 
 _DEEPEST = 3
-_PARALLELISM = frozenset(("tp", "pp", "dp", "ep"))
-_SPEAKS_OF_CONTEXT = frozenset(("prompt_tokens", "output_tokens"))
-_CONTEXT_ALONE = frozenset(row.gives for row in OF_CONTEXT_ALONE)
-_DENSE = frozenset(row.gives for row in OF_DENSE_MODELS)
-
-
-class Lacking(Exception):
-    """The quantity has no value here; `names` are what was looked for and not found."""
-
-    def __init__(self, *names: str) -> None:
-        super().__init__(", ".join(sorted(names)))
-        self.names = frozenset(names)
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A value, how it was had, and everything stated or assumed that it rests on.
-
-    `inferred` are the stated quantities that were followed backwards on the way.
-    """
-
-    quantity: str
-    value: Any
-    relation: Relation | None = None
-    solved_from: str = ""
-    inputs: tuple[str, ...] = ()
-    assumed: frozenset[str] = frozenset()
-    stated: frozenset[str] = frozenset()
-    inferred: frozenset[str] = frozenset()
 
 
 @dataclass
 class Chain:
     """The values of one scenario; a scratchpad of one question that never leaves it.
+
+    A changed copy, by `replace`, starts with nothing computed.
 
     `allowed` are the quantities whose defaults may be assumed, `using` restricts the relations,
     `asked` is what the question is about (it counts as mentioned), `solving` are the quantities
@@ -73,10 +49,10 @@ class Chain:
     using: tuple[Relation, ...] = ()
     asked: str = ""
     solving: frozenset[str] = frozenset()
-    memo: dict[str, Found | None] = field(default_factory=dict)
-    troubles: dict[str, str] = field(default_factory=dict)
-    _stack: list[str] = field(default_factory=list)
-    _cycles: set[str] = field(default_factory=set)
+    memo: dict[str, Found | None] = field(default_factory=dict, init=False)
+    troubles: dict[str, str] = field(default_factory=dict, init=False)
+    _stack: list[str] = field(default_factory=list, init=False)
+    _cycles: set[str] = field(default_factory=set, init=False)
 
     # -- asking
 
@@ -97,7 +73,8 @@ class Chain:
         return outcome[0]
 
     def holds(self, condition: Condition) -> bool | Any:
-        """True, false, or an expression in what is unknown; Lacking where a quantity is not known.
+        """True, false, or an expression in what is unknown; Lacking where a quantity is not
+        known.
         """
         values = {name: self.value(name).value for name in condition.inputs}
         return evaluate(condition.expr, values.__getitem__)
@@ -113,9 +90,6 @@ class Chain:
             unknowns=(self.unknowns | {name}) - {target},
             allowed=allowed & self.allowed,
             solving=self.solving | {name},
-            memo={},
-            _stack=[],
-            _cycles=set(),
         )
         return chain.value(target)
 
@@ -141,7 +115,8 @@ class Chain:
 
     @contextmanager
     def _computing(self, name: str) -> Iterator[list[Found | None]]:
-        """Keep the outcome unless it hangs on a quantity that is still being computed further up.
+        """Keep the outcome unless it hangs on a quantity that is still being computed further
+        up.
         """
         outer, self._cycles = self._cycles, set()
         self._stack.append(name)
@@ -168,7 +143,7 @@ class Chain:
         if backward is not None:
             return backward
         if name in self.allowed:
-            return self._default(name)
+            return assumed(self, name)
         # A quantity that has a default is never inferred from assumptions about others.
         return None if name in self.catalogue.defaults else self._backward(name, self.allowed)
 
@@ -197,7 +172,8 @@ class Chain:
         return None
 
     def _hangs_on_withdrawn(self, relation: Relation) -> bool:
-        """A lower relation must not answer in place of one that only lacks a withdrawn assumption.
+        """A lower relation must not answer in place of one that only lacks a withdrawn
+        assumption.
         """
         reach = [self.catalogue.downstream(name) | {name} for name in self.withdrawn]
         return any(name in names for name in relation.inputs for names in reach)
@@ -261,7 +237,8 @@ class Chain:
     # -- backwards
 
     def _backward(self, name: str, allowed: frozenset[str]) -> Found | None:
-        """The one value of `name` that makes a stated quantity, or the unknown, come out as it is.
+        """The one value of `name` that makes a stated quantity, or the unknown, come out as it
+        is.
         """
         if name in self.solving or len(self.solving) > _DEEPEST or self.using:
             return None
@@ -311,72 +288,3 @@ class Chain:
         if isinstance(branches, tuple) and len(branches) == 1 and isinstance(branches[0], Root):
             return branches[0].value if branches[0].condition == sympy.true else None
         return None
-
-    # -- assuming
-
-    def _default(self, name: str) -> Found | None:
-        relation = self.catalogue.defaults[name]
-        mentioned = self.scenario.mentioned | {self.asked}
-        if name in _CONTEXT_ALONE and mentioned & _SPEAKS_OF_CONTEXT:
-            return None
-        if name in _DENSE and not self._is_dense():
-            return None
-        try:
-            found = self.apply(relation)
-        except (Lacking, Undefined):
-            return None
-        value = self._largest_tp(mentioned) if name == "tp" else found.value
-        return replace(found, value=value, assumed=found.assumed | {name})
-
-    def _is_dense(self) -> bool:
-        try:
-            value = self.value("expert_params").value
-        except Lacking:
-            return False
-        return is_number(value) and value == 0
-
-    def _largest_tp(self, mentioned: frozenset[str]) -> Fraction:
-        """Of N GPUs the largest power of two that every constraint on TP allows."""
-        if mentioned & _PARALLELISM or "available_gpus" not in self.scenario.given:
-            return Fraction(1)
-        choices = self.catalogue.quantities["tp"].domain.choices
-        limit = self.scenario.given["available_gpus"].value
-        for choice in reversed(choices):
-            if not less(limit, choice) and self._tp_allowed(choice):
-                return choice
-        return Fraction(1)
-
-    def _tp_allowed(self, choice: Fraction) -> bool:
-        chain = replace(
-            self, scenario=self.scenario.with_value("tp", choice), memo={}, _stack=[], _cycles=set()
-        )
-        for constraint in OF_TP:
-            try:
-                if chain.holds(constraint) is False:
-                    return False
-            except (Lacking, Undefined):
-                continue
-        return True
-
-
-def steps_of(chain: Chain, names: Iterable[str]) -> list[Found]:
-    """Everything that the values of these quantities rest on, each once, inputs first."""
-    done: dict[str, Found] = {}
-    entered: set[str] = set()
-
-    def visit(name: str) -> None:
-        if name in entered:
-            return
-        entered.add(name)
-        try:
-            found = chain.value(name)
-        except Lacking:
-            return
-        for other in found.inputs:
-            if other not in (name, found.solved_from):
-                visit(other)
-        done.setdefault(name, found)
-
-    for name in names:
-        visit(name)
-    return list(done.values())

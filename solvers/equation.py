@@ -10,12 +10,14 @@ import sympy
 
 from formulas.quantity import Domain, Quantity
 from solvers.answer import Interval
-from solvers.exact import (
+from solvers.branches import Branch, Refused, Root, Span
+from solvers.exact import evaluate, substitute
+from solvers.isolate import isolate
+from solvers.number import (
     EQUAL,
     Number,
     Undefined,
     ceiling,
-    evaluate,
     floor,
     from_sympy,
     inside,
@@ -24,10 +26,8 @@ from solvers.exact import (
     minus,
     rounded,
     same,
-    substitute,
     to_sympy,
 )
-from solvers.isolate import Branch, Refused, Root, Span, isolate
 from solvers.roots import Unseparated, distinct, real_roots, smooth_arms
 
 _PLAIN = Fraction(1, 10**12)
@@ -131,7 +131,8 @@ def _meets(expr: Any, target: Number, quantity: Quantity, point: Number) -> bool
 
 
 def plainest(expr: Any, target: Number, quantity: Quantity, point: Number) -> Number:
-    """0 or the nearest integer where that satisfies the equation within 1e-12 of its largest term.
+    """0 or the nearest integer where that satisfies the equation within 1e-12 of its largest
+    term.
     """
     for plain in dict.fromkeys((Fraction(0), _nearest(point))):
         if point == plain:

@@ -11,8 +11,10 @@ import sympy
 from formulas.formula import Condition
 from formulas.scenario import ASKED, YOU, Limit
 from solvers.answer import Check, Evidence, Step
-from solvers.chain import Chain, Found, Lacking, steps_of
-from solvers.exact import Undefined, evaluate, is_number, less, same
+from solvers.chain import Chain
+from solvers.exact import evaluate
+from solvers.found import Found, Lacking
+from solvers.number import Undefined, is_number, less, same
 
 _SIGNS = {
     sympy.Le: "<=",
@@ -47,6 +49,29 @@ def evidence(
         unchecked=unchecked,
         notes=chain.scenario.notes,
     )
+
+
+def steps_of(chain: Chain, names: Iterable[str]) -> list[Found]:
+    """Everything that the values of these quantities rest on, each once, inputs first."""
+    done: dict[str, Found] = {}
+    entered: set[str] = set()
+
+    def visit(name: str) -> None:
+        if name in entered:
+            return
+        entered.add(name)
+        try:
+            found = chain.value(name)
+        except Lacking:
+            return
+        for other in found.inputs:
+            if other not in (name, found.solved_from):
+                visit(other)
+        done.setdefault(name, found)
+
+    for name in names:
+        visit(name)
+    return list(done.values())
 
 
 def step_of(chain: Chain, found: Found) -> Step:
@@ -150,6 +175,5 @@ def replayed(chain: Chain, name: str, value: Any) -> Chain:
         chain,
         scenario=chain.scenario.with_value(name, value),
         unknowns=frozenset(),
-        memo={},
         solving=frozenset(),
     )

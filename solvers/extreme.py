@@ -21,10 +21,11 @@ from solvers.answer import (
     Unproved,
 )
 from solvers.bounds import Extreme, Feasible, extreme, feasible_set, holds_at
-from solvers.chain import Chain, Lacking
+from solvers.chain import Chain
 from solvers.evidence import checks_of, compare, constrained, evidence, replayed
-from solvers.exact import Number, Undefined, is_number, to_sympy
+from solvers.found import Lacking
 from solvers.missing import alternatives
+from solvers.number import Number, Undefined, is_number, to_sympy
 from solvers.roots import Unseparated
 from solvers.settle import Settled
 
@@ -44,7 +45,7 @@ def extreme_of(settled: Settled, sense: str) -> Answer:
     from solvers.value import backward
 
     chain = settled.chain
-    known = replace(chain, unknowns=frozenset(), memo={})
+    known = replace(chain, unknowns=frozenset())
     determined = known.by_relation(chain.asked)
     if determined is not None and is_number(determined.value):
         return _determined(known, determined.value, sense)
@@ -97,7 +98,7 @@ def _limits(chain: Chain) -> Limits | Missing:
         try:
             value = chain.value(limit.quantity).value
         except Lacking:
-            known = replace(chain, unknowns=frozenset(), memo={})
+            known = replace(chain, unknowns=frozenset())
             reason = f"the limit on {limit.quantity} cannot be evaluated"
             return Missing(chain.asked, alternatives(known, limit.quantity), reason)
         name = _fresh(limit.quantity, conditions)
@@ -224,7 +225,8 @@ def _reason(chain: Chain, feasible: Feasible, clash: tuple[str, ...]) -> str:
 
 
 def _determined(known: Chain, value: Number, sense: str) -> Answer:
-    """The facts leave one value: it is the largest and the smallest where every constraint holds.
+    """The facts leave one value: it is the largest and the smallest where every constraint
+    holds.
     """
     try:
         checks, _ = checks_of(known)

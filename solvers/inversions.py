@@ -12,9 +12,11 @@ from typing import Any
 import sympy
 from sympy.core.relational import Relational
 
+from formulas.expressions import Round
 from formulas.formula import VOCABULARY, Relation
 from formulas.quantities import CONSTANTS
-from solvers.isolate import Branch, Refused, Root, Span, bound_branch, isolate_within
+from solvers.branches import Branch, Refused, Root, Span
+from solvers.isolate import bound_branch, isolate_within
 
 NO_ARRAY_INVERSE = "an array has no inverse; it is computed forwards"
 
@@ -59,6 +61,8 @@ def inversion(relation: Relation, name: str) -> Inversion:
         reasons = (reason for node, reason in _REASONS.items() if expr.has(node))
         return Inversion(name, refused=next(reasons, found.reason))
     branches = [*_admissible(found, unknown), *_at_zero(expr, goal, unknown, found)]
+    if expr.has(Round):
+        branches = [half for branch in branches for half in _with_ties(branch, goal)]
     return Inversion(name, tuple(_tidied(branch, unknown) for branch in branches))
 
 
@@ -102,7 +106,7 @@ def _excluded(value: Any, unknown: Any) -> bool:
 
 
 def _with_known_signs(value: Any) -> Any:
-    """The value where it is one: over a denominator that is not 0, with square roots that are real."""
+    """The value where there is one: its denominator is not 0, its square roots are real."""
     top, bottom = sympy.fraction(sympy.together(sympy.expand(value)))
     divisors = {s: sympy.Dummy(positive=True) for s in bottom.free_symbols if s.is_nonnegative}
     whole = sympy.expand(top) / bottom
@@ -129,6 +133,17 @@ def _at_zero(expr: Any, goal: Branch, unknown: Any, found: tuple[Branch, ...]) -
                 replace(b, condition=sympy.And(b.condition, sympy.Eq(symbol, 0))) for b in linear
             ]
     return branches
+
+
+def _with_ties(branch: Branch, goal: Branch) -> list[Branch]:
+    """A rounded value's range: a tie goes to the even number, so only an even one has its ends."""
+    if isinstance(branch, Root) or isinstance(goal, Span):
+        return [branch]
+    odd = sympy.Mod(goal.value, 2)
+    return [
+        replace(branch, condition=sympy.And(branch.condition, sympy.Eq(odd, 0))),
+        Span(branch.low, branch.high, True, True, sympy.And(branch.condition, sympy.Eq(odd, 1))),
+    ]
 
 
 # -- the readable form

@@ -105,7 +105,7 @@ def array_value(relation: Relation, values: Mapping[str, Any]) -> Any:
         return function.compute({name: values[name] for name in function.inputs}, {})
     given = {name: to_array(VOCABULARY[name], values[name]) for name in function.inputs}
     sizes = function.sizes(given)
-    for shape in (gives.shape,):
+    for shape in (gives.shape, *function.products):
         check_count(gives.short_name, prod(sizes[dimension] for dimension in shape))
     return from_array(gives, function.compute(given, {}))
 
@@ -183,7 +183,7 @@ def _steps(expressions: Sequence[Any]) -> tuple[list[tuple[Any, Any]], list[Any]
     while waiting:
         node = waiting[-1]
         ahead = [part for part in reversed(node.args) if part not in replaced]
-        if ahead and node not in replaced:
+        if ahead:
             waiting.extend(ahead)
             continue
         waiting.pop()

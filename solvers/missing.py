@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from solvers.chain import Chain, Lacking
+from solvers.chain import Chain
+from solvers.found import Lacking
 
 _MOST_SETS = 12
 _SHOWN = 6

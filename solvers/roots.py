@@ -16,7 +16,9 @@ import sympy
 from mpmath.ctx_iv import MPIntervalContext
 
 from formulas.fold import fold
-from solvers.exact import (
+from solvers.exact import substitute
+from solvers.inverses import arms_of
+from solvers.number import (
     CONTEXT,
     DIGITS,
     Number,
@@ -26,9 +28,7 @@ from solvers.exact import (
     ordered,
     rounded,
     same,
-    substitute,
 )
-from solvers.isolate import arms_of
 
 HIGHEST_DEGREE = 12
 _CELLS = 20_000
@@ -233,7 +233,8 @@ def _value(expr: Any, unknown: Any, at: Any) -> Any:
 
 
 def _only_root(expr: Any, unknown: Any, left: Any, right: Any) -> list[Number]:
-    """The root of a monotone piece, by bracketing to 40 digits; none where the ends have one sign.
+    """The root of a monotone piece, by bracketing to 40 digits; none where the ends have one
+    sign.
     """
     try:
         at_left, at_right = _value(expr, unknown, left), _value(expr, unknown, right)

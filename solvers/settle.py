@@ -9,8 +9,9 @@ from typing import Any
 
 from formulas.deployment.defaults import DEFAULTS
 from solvers.answer import Contradiction, Statement
-from solvers.chain import Chain, Found, Lacking
-from solvers.exact import is_number, same
+from solvers.chain import Chain
+from solvers.found import Found, Lacking
+from solvers.number import is_number, same
 
 _TRUST = [row.gives for row in DEFAULTS]
 
@@ -49,7 +50,6 @@ def settle(chain: Chain) -> Settled | Contradiction:
             chain,
             allowed=chain.allowed - {default},
             withdrawn=chain.withdrawn | {default},
-            memo={},
         )
 
 
@@ -61,7 +61,6 @@ def _first_clash(chain: Chain, settled: frozenset[str]) -> tuple[str, Found] | N
             chain,
             scenario=chain.scenario.without(name),
             allowed=chain.allowed - {name},
-            memo={},
         )
         try:
             found = without.value(name)

@@ -10,10 +10,13 @@ import sympy
 from formulas.formula import Relation
 from solvers.answer import Answer, Evidence, Exact, Interval, Missing, Range, Step, Unproved
 from solvers.bounds import extreme, feasible_set
-from solvers.chain import Chain, Lacking
+from solvers.branches import Refused, Root, Span
+from solvers.chain import Chain
 from solvers.equation import clipped
-from solvers.exact import evaluate, to_sympy
-from solvers.isolate import Refused, Root, Span, isolate_within
+from solvers.exact import evaluate
+from solvers.found import Lacking
+from solvers.isolate import isolate_within
+from solvers.number import to_sympy
 
 
 def special_answer(chain: Chain) -> Answer | None:
@@ -149,7 +152,8 @@ def _bounded(chain: Chain, relation: Relation, span: Interval) -> Range:
 
 
 def _inequality(chain: Chain, relation: Relation) -> Answer | None:
-    """Where an inequality is asked for one of its inputs: the values that make it true, or false.
+    """Where an inequality is asked for one of its inputs: the values that make it true, or
+    false.
     """
     name, given = chain.asked, chain.scenario.given
     if name not in relation.inputs:

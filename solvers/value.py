@@ -1,4 +1,5 @@
-"""The value of a quantity: forwards, backwards from what is stated, or a range that limits leave.
+"""The value of a quantity: forwards, backwards from what is stated, or a range that limits
+leave.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from solvers.answer import (
     Unproved,
 )
 from solvers.bounds import contains
-from solvers.chain import Chain, Found, Lacking
+from solvers.chain import Chain
 from solvers.equation import Solved, solve_equation
 from solvers.evidence import evidence, replayed
-from solvers.exact import Number, Undefined, inside, is_number, minus, same, substitute, to_sympy
+from solvers.exact import substitute
+from solvers.found import Found, Lacking
 from solvers.missing import alternatives
+from solvers.number import Number, Undefined, inside, is_number, minus, same, to_sympy
 from solvers.settle import Settled
 
 
@@ -50,7 +53,7 @@ def value_of(settled: Settled) -> Answer:
     if lacking is not None:
         return lacking
     name = chain.asked
-    known = replace(chain, unknowns=frozenset(), memo={})
+    known = replace(chain, unknowns=frozenset())
     if name in chain.scenario.given:
         return _exact(known, chain.scenario.given[name].value)
     best = known.by_relation(name)
@@ -76,7 +79,7 @@ def _last_resorts(settled: Settled, known: Chain) -> Answer:
     if ranged is not None:
         return ranged
     if name in known.catalogue.defaults:
-        fallback = replace(known, allowed=known.allowed | {name}, memo={})
+        fallback = replace(known, allowed=known.allowed | {name})
         try:
             return _exact(fallback, fallback.value(name).value)
         except Lacking:
@@ -90,7 +93,7 @@ def _lacking_limit(chain: Chain) -> Missing | None:
         try:
             chain.value(limit.quantity)
         except Lacking:
-            known = replace(chain, unknowns=frozenset(), memo={})
+            known = replace(chain, unknowns=frozenset())
             reason = f"the limit on {limit.quantity} cannot be evaluated"
             return Missing(chain.asked, alternatives(known, limit.quantity), reason)
     return None
@@ -139,7 +142,7 @@ def _variants(known: Chain, value: Any) -> dict[str, Any]:
         if relation.is_bound or not known.takes_part(relation):
             continue
         try:
-            other = replace(known, memo={}).apply(relation).value
+            other = replace(known).apply(relation).value
         except (Lacking, Undefined):
             continue
         if is_number(other) and is_number(value) and not same(other, value):
@@ -160,7 +163,7 @@ def equations(chain: Chain, allowed: frozenset[str]) -> list[Equation]:
         if target == name or target not in reach:
             continue
         try:
-            found = replace(chain, unknowns=frozenset(), memo={}).function_of(name, target, allowed)
+            found = replace(chain, unknowns=frozenset()).function_of(name, target, allowed)
         except (Lacking, Undefined):
             continue
         given = chain.scenario.given[target]
@@ -169,7 +172,7 @@ def equations(chain: Chain, allowed: frozenset[str]) -> list[Equation]:
     for same_as in chain.scenario.equations:
         try:
             sides = [
-                replace(chain, unknowns=frozenset(), memo={}).function_of(name, side, allowed)
+                replace(chain, unknowns=frozenset()).function_of(name, side, allowed)
                 for side in (same_as.quantity, same_as.other)
             ]
         except (Lacking, Undefined):

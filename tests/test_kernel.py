@@ -231,6 +231,12 @@ def test_an_index_outside_the_vocabulary_is_a_problem(index: float) -> None:
         value(softmax_temperature, logits=[1, 2], temperature=1, i=index)
 
 
+def test_a_negative_index_does_not_count_from_the_end() -> None:
+    inputs = {"softmax_temperature.logits": [1, 2], "temperature": 1, "softmax_temperature.i": -1}
+    with pytest.raises(Problem, match=r"there is no logits\[-1\]: logits has 2 entries"):
+        kernel(softmax_temperature)(**inputs)
+
+
 @given(st.lists(st.integers(1, 5000), min_size=1, max_size=30))
 def test_useful_fraction_is_mean_over_longest(lengths: list[int]) -> None:
     got = value(locked_batch_utilization, output_lengths=lengths)

@@ -1,0 +1,66 @@
+"""What is assumed of a quantity where nothing that is stated gives it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from formulas.deployment.constraints import OF_TP
+from formulas.deployment.defaults import OF_CONTEXT_ALONE, OF_DENSE_MODELS
+from solvers.found import Found, Lacking
+from solvers.number import Undefined, is_number, less
+
+if TYPE_CHECKING:
+    from solvers.chain import Chain
+
+_PARALLELISM = frozenset(("tp", "pp", "dp", "ep"))
+_SPEAKS_OF_CONTEXT = frozenset(("prompt_tokens", "output_tokens"))
+_CONTEXT_ALONE = frozenset(row.gives for row in OF_CONTEXT_ALONE)
+_DENSE = frozenset(row.gives for row in OF_DENSE_MODELS)
+
+
+def assumed(chain: Chain, name: str) -> Found | None:
+    """The quantity's default; None where it is meant for another question or lacks something."""
+    mentioned = chain.scenario.mentioned | {chain.asked}
+    if name in _CONTEXT_ALONE and mentioned & _SPEAKS_OF_CONTEXT:
+        return None
+    if name in _DENSE and not _is_dense(chain):
+        return None
+    try:
+        found = chain.apply(chain.catalogue.defaults[name])
+    except (Lacking, Undefined):
+        return None
+    value = _largest_tp(chain, mentioned) if name == "tp" else found.value
+    return replace(found, value=value, assumed=found.assumed | {name})
+
+
+def _is_dense(chain: Chain) -> bool:
+    try:
+        value = chain.value("expert_params").value
+    except Lacking:
+        return False
+    return is_number(value) and value == 0
+
+
+def _largest_tp(chain: Chain, mentioned: frozenset[str]) -> Fraction:
+    """Of N GPUs the largest power of two that every constraint on TP allows."""
+    if mentioned & _PARALLELISM or "available_gpus" not in chain.scenario.given:
+        return Fraction(1)
+    choices = chain.catalogue.quantities["tp"].domain.choices
+    limit = chain.scenario.given["available_gpus"].value
+    for choice in reversed(choices):
+        if not less(limit, choice) and _tp_allowed(chain, choice):
+            return choice
+    return Fraction(1)
+
+
+def _tp_allowed(chain: Chain, choice: Fraction) -> bool:
+    tried = replace(chain, scenario=chain.scenario.with_value("tp", choice))
+    for constraint in OF_TP:
+        try:
+            if tried.holds(constraint) is False:
+                return False
+        except (Lacking, Undefined):
+            continue
+    return True

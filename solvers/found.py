@@ -1,0 +1,33 @@
+"""A value with everything that it rests on, or the lack of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from formulas.formula import Relation
+
+
+class Lacking(Exception):
+    """The quantity has no value here; `names` are what was looked for and not found."""
+
+    def __init__(self, *names: str) -> None:
+        super().__init__(", ".join(sorted(names)))
+        self.names = frozenset(names)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A value, how it was had, and everything stated or assumed that it rests on.
+
+    `inferred` are the stated quantities that were followed backwards on the way.
+    """
+
+    quantity: str
+    value: Any
+    relation: Relation | None = None
+    solved_from: str = ""
+    inputs: tuple[str, ...] = ()
+    assumed: frozenset[str] = frozenset()
+    stated: frozenset[str] = frozenset()
+    inferred: frozenset[str] = frozenset()

@@ -199,18 +199,15 @@ def _statements(answer: Infeasible | Contradiction) -> list[dict[str, str]] | No
 
 
 def _intervals(spans: tuple[Interval, ...]) -> dict[str, Any]:
+    """The ends that are there, each with whether it belongs; several pieces below their hull."""
     if not spans:
         return {}
-    found: dict[str, Any] = {
-        "low": plain(spans[0].low),
-        "high": plain(spans[-1].high),
-        "low_open": spans[0].low_open,
-        "high_open": spans[-1].high_open,
-    }
-    if found["low"] is None:
-        found["low_open"] = None
-    if found["high"] is None:
-        found["high_open"] = None
+    found: dict[str, Any] = {}
+    low, high = spans[0], spans[-1]
+    if low.low is not None:
+        found |= {"low": plain(low.low), "low_open": low.low_open}
+    if high.high is not None:
+        found |= {"high": plain(high.high), "high_open": high.high_open}
     if len(spans) > 1:
         found["intervals"] = [_intervals((span,)) for span in spans]
     return found

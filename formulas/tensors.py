@@ -103,6 +103,15 @@ class MatrixFunction(MatrixExpr):  # type: ignore[misc]
         return rf"\text{{{self.name}}}\left({printer._print(self.argument)}\right)"
 
 
+def _as_expr(value: Any) -> Any:
+    """A whole number as a sympy one; a node as it is. Text is never read."""
+    if isinstance(value, int):
+        return sympy.Integer(value)
+    if isinstance(value, sympy.Basic):
+        return value
+    raise TypeError(f"{type(value).__name__} is no part of an expression")
+
+
 class OverIndex(sympy.Expr):  # type: ignore[misc]
     """Something made of a term for each value of an index that is bound inside it."""
 
@@ -110,7 +119,7 @@ class OverIndex(sympy.Expr):  # type: ignore[misc]
 
     def __new__(cls, term: Any, limits: Any) -> OverIndex:
         """The node of a term and of its index with the first and the last value."""
-        parts = (sympy.sympify(term), sympy.Tuple(*limits))
+        parts = (_as_expr(term), sympy.Tuple(*limits))
         return sympy.Expr.__new__(cls, *parts)  # type: ignore[no-any-return]
 
     @property
@@ -149,7 +158,7 @@ class OverIndex(sympy.Expr):  # type: ignore[misc]
 
     def at(self, value: Any) -> Any:
         """The term for one value of the index."""
-        new = sympy.sympify(value)
+        new = _as_expr(value)
         inner = {s for node in self.term.atoms(sympy.Sum, OverIndex) for s in node.bound_symbols}
         if inner & new.free_symbols:
             raise ValueError(f"{new} would be bound in {self.term}; give one another index")
@@ -197,7 +206,7 @@ class BlockHash(sympy.Expr):  # type: ignore[misc]
 
     def __new__(cls, parent: Any, tokens: Any, extra_keys: Any) -> BlockHash:
         """The node of the three parts."""
-        parts = (sympy.sympify(part) for part in (parent, tokens, extra_keys))
+        parts = (_as_expr(part) for part in (parent, tokens, extra_keys))
         return sympy.Expr.__new__(cls, *parts)  # type: ignore[no-any-return]
 
     @property

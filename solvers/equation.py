@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -119,7 +119,21 @@ def _admitted(
     # The order of the branches is kept: the principal root comes first.
     first = [plainest(expr, target, quantity, p) for p in points]
     kept.sort(key=lambda p: next((i for i, q in enumerate(first) if same(p, q)), len(first)))
-    return Solved(tuple(kept), tuple(spans), dropped=tuple(outside))
+    closed = [_without_poles(expr, target, quantity, span) for span in spans]
+    return Solved(tuple(kept), tuple(closed), dropped=tuple(outside))
+
+
+def _without_poles(expr: Any, target: Number, quantity: Quantity, span: Interval) -> Interval:
+    """The span without an end at which the equation does not hold, such as a pole at 0."""
+
+    def open_at(end: Number | None, is_open: bool) -> bool:
+        return is_open or (end is not None and not _meets(expr, target, quantity, end))
+
+    return replace(
+        span,
+        low_open=open_at(span.low, span.low_open),
+        high_open=open_at(span.high, span.high_open),
+    )
 
 
 def _meets(expr: Any, target: Number, quantity: Quantity, point: Number) -> bool:

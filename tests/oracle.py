@@ -1,7 +1,7 @@
 """The deployment model once more, from the contract alone, in plain Python.
 
-Nothing here knows sympy or the product. Numbers may be floats or Fractions; with Fractions every ceiling and
-floor is exact. A quantity is looked up in the facts first, then computed, then assumed.
+Nothing here knows sympy or the product. Numbers may be floats or Fractions; with Fractions every ceiling
+and floor is exact. A quantity is looked up in the facts first, then computed, then assumed.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _ceil(value: Number) -> int:
 
 
 def _ring(gpus: Number, latency: Lookup, size: Lookup, bandwidth: Lookup) -> Number:
-    """2 (N - 1) steps, each a hop and an N-th of the message; nothing is asked of the link at N = 1."""
+    """2 (N - 1) steps, each a hop and an N-th of the message; no link is asked for at N = 1."""
     if gpus <= 1:
         return 0
     return 2 * (gpus - 1) * (latency() + size() / gpus / bandwidth())

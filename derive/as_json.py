@@ -43,6 +43,7 @@ def answer_object(answer: Answer, unit: Unit | None = None) -> dict[str, Any]:
     head["display"] = shown(answer, unit)
     head.update({key: part for key, part in body.items() if key != "value"})
     head.update(_evidence(answer.evidence))
+    head["notes"] = list(remarks(answer)) or None
     return {key: part for key, part in head.items() if part is not None or key == "value"}
 
 
@@ -213,6 +214,22 @@ def _intervals(spans: tuple[Interval, ...]) -> dict[str, Any]:
     return found
 
 
+def remarks(answer: Answer) -> tuple[str, ...]:
+    """The notes of an answer; an exact inverse of a count is a real number, and says so."""
+    notes = answer.evidence.notes
+    if not isinstance(answer, Exact) or answer.sense or isinstance(answer.value, bool):
+        return notes
+    domain = catalogue().quantities[answer.find].domain
+    values = [branch.value for branch in answer.branches] or [answer.value]
+    if not domain.whole or all(_is_whole(value) for value in values):
+        return notes
+    return (*notes, f"{answer.find} is counted, and this is not a whole number")
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Fraction) and value.denominator == 1
+
+
 def _evidence(evidence: Evidence) -> dict[str, Any]:
     found = {
         "outcomes": {
@@ -234,7 +251,6 @@ def _evidence(evidence: Evidence) -> dict[str, Any]:
         "assumed": assumed_values(evidence),
         "unused": list(evidence.unused),
         "unchecked": list(evidence.unchecked),
-        "notes": list(evidence.notes),
     }
     return {key: part for key, part in found.items() if part}
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from derive.as_json import ASSUMED_FORMATS, assumed_values, contradiction_text, plain, shown
+from derive.as_json import (
+    ASSUMED_FORMATS,
+    assumed_values,
+    contradiction_text,
+    plain,
+    remarks,
+    shown,
+)
 from derive.as_text import TOGETHER
 from derive.document import Block, Document, Fields, Heading, Line, Table
 from formulas.amounts import display
@@ -52,7 +59,7 @@ def card(
     rows += _labelled("unused", [", ".join(evidence.unused)] if evidence.unused else [])
     rows += _labelled("unchecked", [", ".join(evidence.unchecked)] if evidence.unchecked else [])
     rows += _labelled("variants", _variants(answer))
-    rows += _labelled("note", evidence.notes)
+    rows += _labelled("note", remarks(answer))
     blocks: list[Block] = [Heading(_headline(answer, unit))]
     if rows:
         blocks.append(Fields(tuple(rows)))

@@ -23,6 +23,8 @@ _KEYS = ("id", "find", "given", "using", "ask", "over")
 _CHOICES = ("model", "gpu", "mig_profile", "weight_dtype", "kv_dtype")
 _SENSES = ("max", "min")
 _DEEPEST = 20
+# Values of these units are whatever stands there, and no statement of the grammar.
+_OPAQUE = ("hash", "tuple")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +201,7 @@ def _given(
         return read_statement(key, _text(value, key))
     quantity = _quantity(key, owners, relations)
     name, text = quantity.name, f"{key} = {_spelt(value)}"
-    if quantity.shape or quantity.unit.text == "hash":
+    if quantity.shape or quantity.unit.text in _OPAQUE:
         return (Fact(name, _array(value, key, 0), text=text),)
     match value:
         case bool():

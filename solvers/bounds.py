@@ -255,6 +255,40 @@ def on_grid(value: Number, grid: Fraction, down: bool) -> Fraction:
     return (floor(steps) if down else ceiling(steps)) * grid
 
 
+def common(sets: list[tuple[Interval, ...]]) -> list[Interval]:
+    """The intervals that lie in every one of several sets of intervals."""
+    first, *others = sets
+    kept = list(first)
+    for other in others:
+        kept = [both for one in kept for two in other if (both := _overlap(one, two)) is not None]
+    return kept
+
+
+def is_empty(span: Interval) -> bool:
+    """True where no value lies in the interval."""
+    if span.low is None or span.high is None or less(span.low, span.high):
+        return False
+    return span.low != span.high or span.low_open or span.high_open
+
+
+def _overlap(one: Interval, two: Interval) -> Interval | None:
+    low, low_open = _inner(one.low, one.low_open, two.low, two.low_open, upwards=True)
+    high, high_open = _inner(one.high, one.high_open, two.high, two.high_open, upwards=False)
+    shared = Interval(low, high, low_open, high_open)
+    return None if is_empty(shared) else shared
+
+
+def _inner(
+    one: Number | None, one_open: bool, two: Number | None, two_open: bool, upwards: bool
+) -> tuple[Number | None, bool]:
+    """The end that leaves less of the line."""
+    if one is None or two is None:
+        return (two, two_open) if one is None else (one, one_open)
+    if one == two:
+        return one, one_open or two_open
+    return (one, one_open) if less(two, one) == upwards else (two, two_open)
+
+
 def contains(interval: Interval, value: Number) -> bool:
     """True where the value lies in the interval."""
     low, high = interval.low, interval.high

@@ -281,7 +281,7 @@ class Chain:
         from solvers.equation import solve_equation
 
         quantity = self.catalogue.quantities[name]
-        if is_number(target):
+        if is_number(target) and expr.free_symbols == {quantity.symbol}:
             solved = solve_equation(expr, target, quantity)
             return solved.points[0] if len(solved.points) == 1 and not solved.spans else None
         branches = isolate(expr, to_sympy(target), quantity.symbol)

@@ -74,6 +74,11 @@ def steps_of(chain: Chain, names: Iterable[str]) -> list[Found]:
     return list(done.values())
 
 
+def wanted(chain: Chain) -> tuple[str, ...]:
+    """What is asked, and what a person limits."""
+    return (chain.asked, *(limit.quantity for limit in chain.scenario.limits))
+
+
 def step_of(chain: Chain, found: Found) -> Step:
     """The step that computed a value, with the values that went in."""
     values = {name: chain.value(name).value for name in found.inputs if name in chain.memo}
@@ -112,8 +117,20 @@ def checks_of(chain: Chain) -> tuple[tuple[Check, ...], tuple[str, ...]]:
         try:
             checks.append(check_constraint(chain, constraint))
         except (Lacking, Undefined):
-            unchecked.append(constraint.name)
+            if at_stake(chain, constraint):
+                unchecked.append(constraint.name)
     return tuple(checks), tuple(unchecked)
+
+
+def at_stake(chain: Chain, constraint: Condition) -> bool:
+    """Whether anything that is stated says something of the constraint."""
+    for name in constraint.inputs:
+        try:
+            if chain.value(name).stated:
+                return True
+        except Lacking:
+            continue
+    return False
 
 
 def check_limit(chain: Chain, limit: Limit) -> Check:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
-
-import sympy
 
 from formulas.quantity import Quantity
 from solvers.answer import (
@@ -22,27 +19,17 @@ from solvers.answer import (
 )
 from solvers.bounds import Extreme, Feasible, extreme, feasible_set, holds_at
 from solvers.chain import Chain
-from solvers.evidence import checks_of, compare, constrained, evidence, replayed
+from solvers.evidence import checks_of, constrained, evidence, replayed
 from solvers.found import Lacking
-from solvers.missing import alternatives
-from solvers.number import Number, Undefined, is_number, to_sympy
+from solvers.limits import Limits, lacking_limit, limits_of, stated_truths
+from solvers.number import Number, Undefined, is_number
 from solvers.roots import Unseparated
 from solvers.settle import Settled
-
-_RELATIONS = {"<=": sympy.Le, ">=": sympy.Ge, "<": sympy.Lt, ">": sympy.Gt}
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Every constraint as a condition in the asked quantity, and what could not be evaluated."""
-
-    conditions: dict[str, Any]
-    unchecked: tuple[str, ...]
 
 
 def extreme_of(settled: Settled, sense: str) -> Answer:
     """The largest or smallest value of what is asked."""
-    from solvers.value import backward
+    from solvers.backward import backward
 
     chain = settled.chain
     known = replace(chain, unknowns=frozenset())
@@ -55,7 +42,7 @@ def extreme_of(settled: Settled, sense: str) -> Answer:
     quantity = chain.catalogue.quantities[chain.asked]
     if quantity.domain.choices:
         return _among_choices(chain, quantity, sense)
-    limits = _limits(chain)
+    limits = limits_of(chain)
     if isinstance(limits, Missing):
         return limits
     try:
@@ -75,9 +62,10 @@ def range_of(settled: Settled) -> Answer | None:
     chain = settled.chain
     quantity = chain.catalogue.quantities[chain.asked]
     reach = chain.catalogue.downstream(chain.asked) | {chain.asked}
-    if not any(limit.quantity in reach for limit in chain.scenario.limits):
+    limited = any(limit.quantity in reach for limit in chain.scenario.limits)
+    if not limited and not stated_truths(chain):
         return None
-    limits = _limits(chain)
+    limits = limits_of(chain)
     if isinstance(limits, Missing):
         return limits
     try:
@@ -89,46 +77,6 @@ def range_of(settled: Settled) -> Answer | None:
         return _infeasible(chain, feasible, limits)
     proof = evidence(chain, [limit.quantity for limit in chain.scenario.limits], checked=False)
     return Range(chain.asked, tuple(intervals), evidence=replace(proof, unchecked=limits.unchecked))
-
-
-def _limits(chain: Chain) -> Limits | Missing:
-    """The person's limits, the standing constraints, and the domains of what is inferred."""
-    conditions: dict[str, Any] = {}
-    for limit in chain.scenario.limits:
-        try:
-            value = chain.value(limit.quantity).value
-        except Lacking:
-            known = replace(chain, unknowns=frozenset())
-            reason = f"the limit on {limit.quantity} cannot be evaluated"
-            return Missing(chain.asked, alternatives(known, limit.quantity), reason)
-        name = _fresh(limit.quantity, conditions)
-        conditions[name] = _condition(value, limit.relation, limit.value)
-    unchecked = []
-    for constraint in chain.constraints:
-        if constraint.name == "batch_divides" and chain.asked == "batch":
-            continue  # the grid of the batch
-        try:
-            conditions[constraint.name] = chain.holds(constraint)
-        except (Lacking, Undefined):
-            unchecked.append(constraint.name)
-    for name, found in chain.memo.items():
-        if found is not None and found.solved_from and isinstance(found.value, sympy.Expr):
-            domain = chain.catalogue.quantities[name].domain
-            if domain.low is not None:
-                sign = ">" if domain.low_open else ">="
-                conditions[_fresh(name, conditions)] = _condition(found.value, sign, domain.low)
-    return Limits(conditions, tuple(unchecked))
-
-
-def _fresh(name: str, taken: dict[str, Any]) -> str:
-    return name if name not in taken else f"{name} (2)"
-
-
-def _condition(value: Any, relation: str, limit: Fraction) -> Any:
-    if is_number(value):
-        return compare(value, relation, limit)
-    built = _RELATIONS[relation](value, to_sympy(limit))
-    return bool(built) if built in (sympy.true, sympy.false) else built
 
 
 def _grid(chain: Chain, quantity: Quantity) -> Fraction | None:
@@ -231,10 +179,7 @@ def _determined(known: Chain, value: Number, sense: str) -> Answer:
     try:
         checks, _ = checks_of(known)
     except Lacking as lacking:
-        name = next(iter(lacking.names))
-        return Missing(
-            known.asked, alternatives(known, name), f"the limit on {name} cannot be evaluated"
-        )
+        return lacking_limit(known, next(iter(lacking.names)))
     proof = evidence(known, (known.asked, *constrained(known)))
     broken = [c for c in checks if not c.holds]
     if broken:
@@ -262,9 +207,7 @@ def _among_choices(chain: Chain, quantity: Quantity, sense: str) -> Answer:
         try:
             checks, _ = checks_of(replay)
         except Lacking as lacking:
-            name = next(iter(lacking.names))
-            reason = f"the limit on {name} cannot be evaluated"
-            return Missing(chain.asked, alternatives(replay, name), reason)
+            return lacking_limit(chain, next(iter(lacking.names)))
         failing[choice] = tuple(c.name for c in checks if not c.holds)
     good = [choice for choice, names in failing.items() if not names]
     if not good:

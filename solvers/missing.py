@@ -49,7 +49,9 @@ def _by_relations(
     chain: Chain, name: str, path: tuple[str, ...], memo: dict[str, list[frozenset[str]]]
 ) -> list[frozenset[str]]:
     found: list[frozenset[str]] = []
-    for relation in chain.relations(name):
+    fallback = chain.catalogue.defaults.get(name)
+    assumable = (fallback,) if fallback is not None and name in chain.allowed else ()
+    for relation in (*chain.relations(name), *assumable):
         if not (chain.takes_part(relation) or relation.any_with):
             continue
         needed = [n for n in relation.inputs if not _known(chain, n)]

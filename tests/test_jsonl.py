@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from derive.as_json import answer_object
 from formulas.catalogue import catalogue
+from solvers.answer import Branch, Exact, Interval, Range
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "derive" / "schema.json").read_text("utf-8"))
 
@@ -23,13 +26,21 @@ HEADLINE = {
 CACHE = {"n_layers": 32, "n_kv_heads": 8, "d_head": 128, "kv_dtype": "bf16"}
 KV = ["kv_bytes_per_token"]
 LIMIT = {"n_kv_heads": 8, "d_head": 128, "kv_dtype": "bf16", "kv_bytes_per_token": "<= 100 kB"}
-RECALL = {"model": "llama-3.1-8b", "gpu": "h100-sxm", "tier_bandwidth": "20 GB/s"}
+RECALL = {
+    "model": "llama-3.1-8b",
+    "gpu": "h100-sxm",
+    "tier_bandwidth": "1 GB/s",
+    "reload_time": "= recompute_time",
+}
 ATTENTION = {
     "Q": [[1, 0], [0, 1]],
     "K": [[1, 2], [3, 4]],
     "V": [[5], [7]],
     "M": [[0, "-inf"], [0, 0]],
+    "d_k": 2,
 }
+BLOCK = {"parent_hash": "root", "block_tokens": [1, 2, 3], "extra_keys": ["a"]}
+HASH = ["prefix_block_hash"]
 
 # The questions that can be read, each by what it shows.
 QUESTIONS: dict[str, dict[str, Any]] = {
@@ -68,17 +79,17 @@ QUESTIONS: dict[str, dict[str, Any]] = {
         "find": "kv_bytes_per_token",
         "given": {**CACHE, "kv_bytes_per_token": ":= 400 KiB"},
     },
-    "equation": {
-        "find": "n_layers",
-        "given": {"kv_bytes_per_token": "= message_bytes", "message_bytes": "128 KiB",
-                  "n_kv_heads": 8, "d_head": 128, "kv_dtype": "bf16"},
-    },
+    "equation": {"find": "prompt_tokens", "given": RECALL},
     "aliases": {"find": "ctx", "given": {"ctx": "4Ki", "bs": 8}},
     "broken": {
         "find": "memory_used_per_gpu",
         "given": {"model": "llama-3.1-70b", "gpu": "1 x h100-sxm", "batch": 1, "context": 1000},
     },
     "unused": {"find": "kv_bytes_per_token", "given": {**CACHE, "mfu": 0.5}},
+    "unchecked": {
+        "find": "ttft",
+        "given": {"model": "llama-3.1-8b", "gpu": "1 x h100-sxm", "prompt": 2048, "output": 256},
+    },
     "assumed": {"find": "weight_bytes", "given": {"n_params": 8e9}},
     "not whole": {
         "find": "n_layers",
@@ -87,10 +98,13 @@ QUESTIONS: dict[str, dict[str, Any]] = {
         "using": KV,
     },
     "array": {"find": "attention_output", "given": ATTENTION, "using": ["attention"]},
-    "hash": {
+    "hash": {"find": "block_hash", "given": BLOCK, "using": HASH},
+    "same hash": {"find": "block_hash", "given": BLOCK, "using": HASH},
+    "other salt": {"find": "block_hash", "given": {**BLOCK, "extra_keys": ["b"]}, "using": HASH},
+    "other parent": {
         "find": "block_hash",
-        "given": {"parent_hash": "root", "block_token_ids": [1, 2, 3], "cache_salt": "salt"},
-        "using": ["prefix_block_hash"],
+        "given": {**BLOCK, "parent_hash": "c0ffee"},
+        "using": HASH,
     },
     "exact decimals": {"find": "mbu", "given": {"mbu": 0.1}},
     "digits": {"find": "n_params", "given": {"n_params": 123456789012345678901}},
@@ -372,7 +386,7 @@ def test_what_is_assumed_is_listed_with_its_value(answers: dict[str, dict[str, A
 
 
 def test_what_could_not_be_checked_is_listed(answers: dict[str, dict[str, Any]]) -> None:
-    assert "memory" in answers["forwards"]["unchecked"]
+    assert "memory" in answers["unchecked"]["unchecked"]
     assert "memory" not in answers["headline"].get("unchecked", [])
 
 
@@ -433,7 +447,11 @@ def test_an_override_cuts_the_relation_and_shows_what_it_gives(
 
 
 def test_one_quantity_may_equal_another(answers: dict[str, dict[str, Any]]) -> None:
-    assert answers["equation"]["value"] == 128 * 1024 / (2 * 8 * 128 * 2)
+    # Reloading N tokens takes as long as computing them: kv N / B = (2 P N + 2 L N^2 d) / F.
+    per_second = 989.4e12 * 0.6
+    tokens = (131072 / 1e9 * per_second - 2 * 8_030_261_248) / (2 * 32 * 4096)
+    assert answers["equation"]["value"] == pytest.approx(tokens, rel=1e-9)
+    assert any("not a whole number" in note for note in answers["equation"]["notes"])
 
 
 def test_aliases_are_read_and_canonical_names_answered(answers: dict[str, dict[str, Any]]) -> None:
@@ -454,15 +472,59 @@ def test_arrays_are_nested_lists(answers: dict[str, dict[str, Any]]) -> None:
     assert answer["value"][1][0] == pytest.approx(5 + 2 * weight)
 
 
-def test_a_hash_is_any_text_and_depends_on_every_input(answers: dict[str, dict[str, Any]]) -> None:
-    value = answers["hash"]["value"]
-    assert isinstance(value, str)
-    assert len(value) >= 8
+def test_a_hash_is_a_text_and_depends_on_every_input(answers: dict[str, dict[str, Any]]) -> None:
+    values = [answers[n]["value"] for n in ("hash", "same hash", "other salt", "other parent")]
+    assert all(isinstance(value, str) and len(value) >= 8 for value in values)
+    assert values[0] == values[1]
+    assert len(set(values)) == 3
 
 
 def test_numbers_are_decimals_and_no_digit_is_lost(answers: dict[str, dict[str, Any]]) -> None:
     assert answers["exact decimals"]["value"] == 0.1
     assert answers["digits"]["value"] == 123456789012345678901
+
+
+# -- objects that few questions lead to
+
+
+def test_several_intervals_are_listed_below_their_hull() -> None:
+    pieces = (
+        Interval(Fraction(1), Fraction(5, 2)),
+        Interval(Fraction(3), Fraction(4), low_open=True, high_open=True),
+        Interval(Fraction(7), None),
+    )
+    found = answer_object(Range("batch", pieces))
+    assert (found["kind"], found["value"], found["low"], found["low_open"]) == (
+        "range",
+        None,
+        1,
+        False,
+    )
+    assert "high" not in found
+    assert found["intervals"] == [
+        {"low": 1, "low_open": False, "high": 2.5, "high_open": False},
+        {"low": 3, "low_open": True, "high": 4, "high_open": True},
+        {"low": 7, "low_open": False},
+    ]
+    assert found["display"] == "[1 seq .. 2.5 seq], (3 seq .. 4 seq), >= 7 seq"
+    assert fits(found, {"$ref": "#/$defs/answer"})
+
+
+def test_several_values_are_branches_with_their_conditions() -> None:
+    branches = (Branch(Fraction(2), "memory-bound"), Branch(Fraction(7, 2), "compute-bound"))
+    found = answer_object(Exact("batch", Fraction(2), branches))
+    assert (found["kind"], found["value"]) == ("exact", 2)
+    assert found["branches"] == [
+        {"value": 2, "condition": "memory-bound"},
+        {"value": 3.5, "condition": "compute-bound"},
+    ]
+    assert fits(found, {"$ref": "#/$defs/answer"})
+
+
+def test_numbers_beyond_json_never_make_bad_json() -> None:
+    for value in (Fraction(10) ** 400 + Fraction(1, 3), float("inf"), float("-inf")):
+        text = json.dumps(answer_object(Exact("tpot", value)))
+        json.loads(text, parse_constant=pytest.fail)
 
 
 # -- the schema

@@ -1,0 +1,186 @@
+"""Backwards: the values of the asked quantity that make everything stated come out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import sympy
+
+from solvers.answer import (
+    Answer,
+    Branch,
+    Exact,
+    Infeasible,
+    Interval,
+    Range,
+    Statement,
+    Step,
+    Unproved,
+)
+from solvers.bounds import common, contains
+from solvers.chain import Chain
+from solvers.equation import Solved, solve_equation
+from solvers.evidence import evidence, replayed, wanted
+from solvers.exact import substitute
+from solvers.found import Found, Lacking
+from solvers.number import Number, Undefined, is_number, less, minus, same, to_sympy
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """A stated quantity, or a difference of two, as a function of the asked one, and what it has to
+    be.
+    """
+
+    name: str
+    function: Any
+    target: Number
+    found: Found
+    text: str
+    difference: bool = False
+
+
+def equations(chain: Chain, allowed: frozenset[str]) -> list[Equation]:
+    """Everything stated that depends on the asked quantity, as a function of it."""
+    name = chain.asked
+    symbol = chain.catalogue.quantities[name].symbol
+    rows: list[Equation] = []
+    reach = chain.catalogue.downstream(name)
+    for target in chain.equated():
+        if target == name or target not in reach:
+            continue
+        try:
+            found = replace(chain, unknowns=frozenset()).function_of(name, target, allowed)
+        except (Lacking, Undefined):
+            continue
+        given = chain.scenario.given[target]
+        if isinstance(found.value, sympy.Expr) and symbol in found.value.free_symbols:
+            rows.append(Equation(target, found.value, given.value, found, given.text))
+    for same_as in chain.scenario.equations:
+        try:
+            sides = [
+                replace(chain, unknowns=frozenset()).function_of(name, side, allowed)
+                for side in (same_as.quantity, same_as.other)
+            ]
+        except (Lacking, Undefined):
+            continue
+        difference = to_sympy(sides[0].value) - to_sympy(sides[1].value)
+        if symbol in difference.free_symbols:
+            rows.append(
+                Equation(
+                    same_as.quantity,
+                    difference,
+                    Fraction(0),
+                    sides[0],
+                    same_as.text,
+                    difference=True,
+                )
+            )
+    return rows
+
+
+def backward(chain: Chain, allowed: frozenset[str]) -> Answer | None:
+    """The values of the asked quantity that make everything stated come out; None where nothing
+    depends on it.
+    """
+    rows = equations(chain, allowed)
+    if not rows:
+        return None
+    quantity = chain.catalogue.quantities[chain.asked]
+    solutions = [solve_equation(row.function, row.target, quantity) for row in rows]
+    # One that gives values decides; those that give ranges are looked at only where none does.
+    index = next((i for i, s in enumerate(solutions) if not s.spans), 0)
+    first, solved = rows[index], solutions[index]
+    others = [row for row in rows if row is not first]
+    if solved.refused:
+        return Unproved(chain.asked, f"{first.text or first.name}: {solved.refused}")
+    points = [p for p in solved.points if all(_meets(p, row, chain.asked) for row in others)]
+    notes: list[str] = []
+    if chain.scenario.equations and Fraction(0) in points:
+        points = [p for p in points if p != 0]
+        notes.append("the root 0, where both sides are 0, is dropped")
+    if solved.spans:
+        return _range(chain, first, common([s.spans for s in solutions]), points)
+    if not points:
+        return _no_value(chain, first, solved, rows)
+    if solved.dropped:
+        notes.append(
+            f"{len(solved.dropped)} root outside the domain ({quantity.domain}) is dropped"
+        )
+    return _solution(chain, allowed, rows, points, tuple(notes))
+
+
+def _meets(point: Number, row: Equation, name: str) -> bool:
+    try:
+        value = substitute(row.function, name, point)
+    except Undefined:
+        return False
+    return is_number(value) and (same(value, row.target) or abs(minus(value, row.target)) == 0)
+
+
+def _solution(
+    chain: Chain,
+    allowed: frozenset[str],
+    rows: list[Equation],
+    points: list[Number],
+    notes: tuple[str, ...],
+) -> Exact:
+    first = rows[0]
+    name, value = chain.asked, points[0]
+    forwards = chain.scenario.without(*(row.name for row in rows))
+    replay = replayed(replace(chain, scenario=forwards), name, value)
+    replay = replace(replay, allowed=allowed & chain.allowed)
+    key = first.found.relation.key if first.found.relation else ""
+    last = Step(key, name, value, {first.name: first.target}, first.name)
+    equated = tuple(row.name for row in rows)
+    proof = evidence(replay, (*equated, *wanted(replay)), last)
+    proof = replace(proof, notes=(*proof.notes, *notes))
+    branches = tuple(Branch(p) for p in points) if len(points) > 1 else ()
+    return Exact(name, value, branches, numeric=not isinstance(value, Fraction), evidence=proof)
+
+
+def _range(
+    chain: Chain, first: Equation, spans: list[Interval], points: list[Number]
+) -> Range | Infeasible:
+    if not spans and not points:
+        said = (Statement(first.name, first.text, "you"),)
+        return Infeasible(chain.asked, f"no {chain.asked} gives all that is stated", said)
+    spans += [Interval(p, p) for p in points if not any(contains(s, p) for s in spans)]
+    step = Step(
+        first.found.relation.key if first.found.relation else "",
+        chain.asked,
+        None,
+        {first.name: first.target},
+        first.name,
+    )
+    proof = evidence(chain, first.found.inputs, step, checked=False)
+    used = {first.name, *first.found.stated}
+    proof = replace(proof, unused=tuple(n for n in proof.unused if n not in used))
+    return Range(chain.asked, tuple(spans), evidence=proof)
+
+
+def _no_value(chain: Chain, first: Equation, solved: Solved, rows: list[Equation]) -> Infeasible:
+    said = tuple(Statement(row.name, row.text, "you") for row in rows)
+    quantity = chain.catalogue.quantities[chain.asked]
+    reason = f"no {chain.asked} in its domain ({quantity.domain}) gives {first.text or first.name}"
+    if isinstance(first.function, sympy.Expr) and first.function.has(sympy.ceiling, sympy.floor):
+        reason += "; it takes whole steps"
+    if first.difference:
+        reason += _always_wins(first, quantity.name)
+    if solved.dropped:
+        shown = ", ".join(f"{float(p):.6g}" for p in solved.dropped)
+        reason += f"; the equation alone gives {shown}"
+    return Infeasible(chain.asked, reason, said)
+
+
+def _always_wins(row: Equation, name: str) -> str:
+    """Of two sides that never meet, the one that stays below."""
+    try:
+        gap = substitute(row.function, name, Fraction(1))
+    except Undefined:
+        return ""
+    left, _, right = row.text.partition("=")
+    less_side, more_side = (left, right) if less(gap, Fraction(0)) else (right, left)
+    return f"; beyond 0, {less_side.strip()} is always less than {more_side.strip()}"

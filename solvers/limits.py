@@ -1,0 +1,117 @@
+"""Every limit on the asked quantity as a condition in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import sympy
+
+from formulas.formula import Condition
+from solvers.answer import Missing
+from solvers.chain import Chain
+from solvers.evidence import at_stake, compare
+from solvers.found import Lacking
+from solvers.missing import alternatives
+from solvers.number import Undefined, is_number, to_sympy
+
+_RELATIONS = {"<=": sympy.Le, ">=": sympy.Ge, "<": sympy.Lt, ">": sympy.Gt}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Every constraint as a condition in the asked quantity, and what could not be evaluated."""
+
+    conditions: dict[str, Any]
+    unchecked: tuple[str, ...]
+
+
+def limits_of(chain: Chain) -> Limits | Missing:
+    """The person's limits, the standing constraints, and the domains of what is inferred."""
+    conditions: dict[str, Any] = {}
+    for limit in chain.scenario.limits:
+        try:
+            value = chain.value(limit.quantity).value
+        except Lacking:
+            return lacking_limit(chain, limit.quantity)
+        name = _fresh(limit.quantity, conditions)
+        conditions[name] = _condition(value, limit.relation, limit.value)
+    unchecked = []
+    for constraint in chain.constraints:
+        if constraint.name == "batch_divides" and chain.asked == "batch":
+            continue  # the grid of the batch
+        try:
+            conditions[constraint.name] = chain.holds(constraint)
+        except (Lacking, Undefined):
+            lacking = _lacking_memory(chain, constraint)
+            if lacking is not None:
+                return lacking
+            if at_stake(chain, constraint):
+                unchecked.append(constraint.name)
+    conditions.update(stated_truths(chain))
+    for name, found in chain.memo.items():
+        if found is not None and found.solved_from and isinstance(found.value, sympy.Expr):
+            domain = chain.catalogue.quantities[name].domain
+            if domain.low is not None:
+                sign = ">" if domain.low_open else ">="
+                conditions[_fresh(name, conditions)] = _condition(found.value, sign, domain.low)
+    return Limits(conditions, tuple(unchecked))
+
+
+def lacking_limit(chain: Chain, name: str) -> Missing:
+    """What to give beside the asked quantity so that a limit can be evaluated."""
+    reason = f"the limit on {name} cannot be evaluated"
+    return Missing(chain.asked, alternatives(_with_asked(chain), name), reason)
+
+
+def _with_asked(chain: Chain) -> Chain:
+    """The chain with the asked quantity known, whatever it is."""
+    facts = chain.scenario.with_value(chain.asked, Fraction(1))
+    return replace(chain, scenario=facts, unknowns=frozenset())
+
+
+def _lacking_memory(chain: Chain, constraint: Condition) -> Missing | None:
+    """Memory that is stated limits what fills it: what it takes to say how much must be known."""
+    if constraint.name != "memory":
+        return None
+    try:
+        chain.value("memory_budget")
+    except Lacking:
+        return None
+    reach = chain.catalogue.downstream(chain.asked)
+    limited = any(limit.quantity in reach for limit in chain.scenario.limits)
+    # Beside a limit that a person states, the memory is left unchecked, and said to be.
+    if limited or "memory_used_per_gpu" not in reach:
+        return None
+    sets = alternatives(_with_asked(chain), "memory_used_per_gpu")
+    return Missing(
+        chain.asked, sets, "the memory of the GPU limits it, by facts that are not known"
+    )
+
+
+def stated_truths(chain: Chain) -> dict[str, Any]:
+    """Inequalities that are stated to hold, or not to, as conditions in what is asked."""
+    found: dict[str, Any] = {}
+    for name in chain.equated():
+        stated = chain.scenario.given[name].value
+        if not isinstance(stated, bool):
+            continue
+        try:
+            value = chain.function_of(chain.asked, name, chain.allowed).value
+        except (Lacking, Undefined):
+            continue
+        if isinstance(value, sympy.logic.boolalg.Boolean):
+            found[name] = value if stated else sympy.Not(value)
+    return found
+
+
+def _fresh(name: str, taken: dict[str, Any]) -> str:
+    return name if name not in taken else f"{name} (2)"
+
+
+def _condition(value: Any, relation: str, limit: Fraction) -> Any:
+    if is_number(value):
+        return compare(value, relation, limit)
+    built = _RELATIONS[relation](value, to_sympy(limit))
+    return bool(built) if built in (sympy.true, sympy.false) else built

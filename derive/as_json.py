@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from fractions import Fraction
 from typing import Any, assert_never
@@ -45,6 +46,12 @@ def answer_object(answer: Answer, unit: Unit | None = None) -> dict[str, Any]:
     head.update(_evidence(answer.evidence))
     head["notes"] = list(remarks(answer)) or None
     return {key: part for key, part in head.items() if part is not None or key == "value"}
+
+
+def json_text(found: Any, encoding: str | None, indent: int | None = None) -> str:
+    """The JSON for a stream: with every character where the encoding has them all, else escaped."""
+    wide = (encoding or "").lower().replace("-", "") == "utf8"
+    return json.dumps(found, ensure_ascii=not wide, indent=indent)
 
 
 def problem_object(problem: Problem, find: str | None = None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO, TextIO
 
-from derive.as_json import answer_object, error_object, problem_object
+from derive.as_json import answer_object, error_object, json_text, problem_object
 from derive.json_question import (
     LONGEST,
     Asked,
@@ -73,7 +73,8 @@ def ask_lines(questions: BinaryIO, answers: TextIO, seconds: float) -> int:
     for number, line in enumerate(_lines(questions), start=1):
         if line is not None and not line.strip():
             continue
-        answers.write(json.dumps(_answer_line(line, number, seconds), ensure_ascii=False) + "\n")
+        found = _answer_line(line, number, seconds)
+        answers.write(json_text(found, answers.encoding) + "\n")
         answers.flush()
     return 0
 

@@ -349,10 +349,9 @@ def _print_document(document: Document) -> None:
 
 
 def _print_json(found: Any) -> None:
-    import json
+    from derive.as_json import json_text
 
-    wide = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    print(json.dumps(found, ensure_ascii=not wide, indent=1 if isinstance(found, list) else None))
+    print(json_text(found, sys.stdout.encoding, indent=1 if isinstance(found, list) else None))
 
 
 COMMANDS = (

@@ -155,8 +155,16 @@ def constrained(chain: Chain) -> list[str]:
             chain.holds(constraint)
         except (Lacking, Undefined):
             continue
-        names += constraint.inputs
-    return [*names, *(limit.quantity for limit in chain.scenario.limits)]
+        if at_stake(chain, constraint):
+            names += constraint.inputs
+    return [*names, *truths(chain), *(limit.quantity for limit in chain.scenario.limits)]
+
+
+def truths(chain: Chain) -> list[str]:
+    """The inputs of inequalities that are stated to hold, or not to."""
+    stated = [n for n in chain.equated() if isinstance(chain.scenario.given[n].value, bool)]
+    rows = [row for name in stated for row in chain.relations(name)]
+    return [*stated, *(name for row in rows for name in row.inputs)]
 
 
 def compare(left: Any, relation: str, right: Any) -> bool:

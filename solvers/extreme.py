@@ -19,7 +19,7 @@ from solvers.answer import (
 )
 from solvers.bounds import Extreme, Feasible, extreme, feasible_set, holds_at
 from solvers.chain import Chain
-from solvers.evidence import checks_of, constrained, evidence, replayed
+from solvers.evidence import checks_of, constrained, evidence, replayed, truths
 from solvers.found import Lacking
 from solvers.limits import Limits, lacking_limit, limits_of, stated_truths
 from solvers.number import Number, Undefined, is_number
@@ -75,7 +75,8 @@ def range_of(settled: Settled) -> Answer | None:
     intervals = feasible.intervals()
     if not intervals:
         return _infeasible(chain, feasible, limits)
-    proof = evidence(chain, [limit.quantity for limit in chain.scenario.limits], checked=False)
+    names = [*truths(chain), *(limit.quantity for limit in chain.scenario.limits)]
+    proof = evidence(chain, names, checked=False)
     return Range(chain.asked, tuple(intervals), evidence=replace(proof, unchecked=limits.unchecked))
 
 

@@ -183,8 +183,8 @@ def test_a_wrong_option_is_a_usage_error(here: Here, arguments: tuple[str, ...],
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("ask", "--json", "--model", "llama-3.1-70b", "--set", "kv_dtype=fp8", "kv_bytes_per_token"),
-        ("ask", "kv_bytes_per_token", "--set", "kv_dtype=fp8", "--model", "llama-3.1-70b", "--json"),
+        ("ask", "--json", "--model=llama-3.1-70b", "--set", "kv_dtype=fp8", "kv_bytes_per_token"),
+        ("ask", "kv_bytes_per_token", "--set", "kv_dtype=fp8", "--model=llama-3.1-70b", "--json"),
         ("ask", "--set", "kv_dtype=fp8", "kv_bytes_per_token", "--json", "given", "model",
          "llama-3.1-70b"),
         ("ask", "kv_bytes_per_token given", "kv_dtype=fp8", "--json", "--model", "llama-3.1-70b"),
@@ -192,7 +192,7 @@ def test_a_wrong_option_is_a_usage_error(here: Here, arguments: tuple[str, ...],
          "kv_dtype = fp8"),
         ("--debug", "ask", "kv_bytes_per_token given kv_dtype fp8, model llama-3.1-70b", "--json"),
     ],
-    ids=lambda a: " ".join(a),
+    ids=" ".join,
 )  # fmt: skip
 def test_options_stand_anywhere(here: Here, arguments: tuple[str, ...]) -> None:
     code, out, err = here(*arguments)

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import codecs
-import math
-import os
 import re
-import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from derive import __version__
+from derive.streams import line_of_pipe, ready_streams, say_nothing_more, width
+from derive.usage import EXIT_USAGE, Parser, seconds
 
 if TYPE_CHECKING:
     from derive.document import Document
 
-EXIT_OK, EXIT_USAGE, EXIT_BUG, EXIT_INTERRUPTED = 0, 2, 70, 130
-LONGEST_PIPE = 20_000
-LONGEST_TIME = 1e8
-NARROWEST, WIDEST = 40, 100
+EXIT_OK, EXIT_BUG, EXIT_INTERRUPTED = 0, 70, 130
 EXIT_CODES = {
     "ok": EXIT_OK,
     "infeasible": 1,
@@ -47,7 +42,7 @@ class Command:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and give its exit code; whatever happens, people see a sentence."""
-    _ready_streams()
+    ready_streams()
     options = _options(arguments)
     if options.command is None:
         _parser().print_help()
@@ -58,40 +53,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader of a pipe has gone; nothing can be said any more, at exit neither.
-        _say_nothing_more()
+        say_nothing_more()
         return EXIT_OK
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return EXIT_INTERRUPTED
     except OSError as error:
-        _say_nothing_more()
+        say_nothing_more()
         print(f"error[file]: {error.strerror or error}", file=sys.stderr)
         return EXIT_USAGE
     except Exception as error:  # the last net: a traceback is a bug, and is called one
         return _failed(error, options)
     return code
-
-
-def _ready_streams() -> None:
-    """Streams that take every text: closed ones lead nowhere, and narrow ones get plain signs."""
-    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
-    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    codecs.register_error("plainly", _plainly)
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="plainly")
-
-
-def _plainly(error: UnicodeError) -> tuple[str | bytes, int]:
-    """What stands for a character that the terminal's encoding lacks."""
-    if isinstance(error, UnicodeEncodeError) and error.object[error.start].isspace():
-        return " ", error.start + 1
-    return codecs.backslashreplace_errors(error)
-
-
-def _say_nothing_more() -> None:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _failed(error: Exception, options: argparse.Namespace) -> int:
@@ -121,16 +94,6 @@ def _failed(error: Exception, options: argparse.Namespace) -> int:
 # -- arguments
 
 
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong with an option in the form of every other message."""
-
-    def error(self, message: str) -> NoReturn:
-        """End with the message and the exit code of a usage error."""
-        self.exit(
-            EXIT_USAGE, f"error[usage]: {message}\n  {self.prog} --help shows what it takes\n"
-        )
-
-
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The options, wherever they stand between the words of a question."""
     parser = _parser()
@@ -144,7 +107,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog="derive",
         description="A symbolic calculator and constraint solver for LLM inference.",
         epilog='example:  derive ask "max context given model llama-3.1-70b, gpu 8 x h100-sxm, '
@@ -185,19 +148,8 @@ def _ask_arguments(parser: argparse.ArgumentParser) -> None:
         help="a fact, such as mbu=80%% (repeatable)",
     )
     parser.add_argument(
-        "--time", type=_seconds, default=60.0, metavar="SECONDS", help="limit for one question (60)"
+        "--time", type=seconds, default=60.0, metavar="SECONDS", help="limit for one question (60)"
     )
-
-
-def _seconds(text: str) -> float:
-    """A limit that a clock can be set to."""
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not seconds > 0:
-        raise argparse.ArgumentTypeError(f"'{text[:24]}' is no number of seconds above 0")
-    return min(seconds, LONGEST_TIME)
 
 
 def _words_arguments(parser: argparse.ArgumentParser) -> None:
@@ -227,16 +179,9 @@ def _ask(options: argparse.Namespace) -> int:
     if options.json:
         _print_json({key: part for key, part in found.items() if key != "reply"})
     else:
-        shown = found["reply"].text(options.steps, _width())
+        shown = found["reply"].text(options.steps, width())
         print(shown, file=sys.stdout if status != "contradiction" else sys.stderr)
     return EXIT_CODES[status]
-
-
-def _width() -> int:
-    """The columns of the terminal, up to those that read well; all of them where there is none."""
-    if not sys.stdout.isatty():
-        return WIDEST
-    return max(NARROWEST, min(WIDEST, shutil.get_terminal_size().columns))
 
 
 def _refuse_beside_jsonl(options: argparse.Namespace) -> None:
@@ -263,7 +208,7 @@ def _question(options: argparse.Namespace) -> str:
     if text in ("", "-"):
         if text == "" and sys.stdin.isatty():
             raise Problem("syntax", "nothing asked", ('derive ask "tpot given ..."',))
-        text = _line_of_pipe()
+        text = line_of_pipe()
     facts = [fact for fact in options.set if fact.strip()]
     facts += [f"model {options.model}"] if options.model is not None else []
     facts += [f"gpu {options.gpu}"] if options.gpu is not None else []
@@ -273,21 +218,6 @@ def _question(options: argparse.Namespace) -> str:
         text = f"{text}{end} given {', '.join(facts)}"
     # Half of a pair can neither be printed nor be part of a name.
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
-
-
-def _line_of_pipe() -> str:
-    """The one line of text that comes from a pipe."""
-    from formulas.errors import Problem
-
-    found = sys.stdin.buffer.read(LONGEST_PIPE + 1)
-    if len(found) > LONGEST_PIPE:
-        raise Problem("syntax", f"a question of more than {LONGEST_PIPE} characters is not read")
-    text = found.decode("utf-8-sig", "replace")
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if len(lines) > 1:
-        advice = "one question a call; derive ask --jsonl answers many"
-        raise Problem("syntax", f"{len(lines)} lines, where one question was expected", (advice,))
-    return lines[0] if lines else ""
 
 
 def _list(options: argparse.Namespace) -> int:

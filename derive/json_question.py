@@ -23,6 +23,7 @@ _KEYS = ("id", "find", "given", "using", "ask", "over")
 _CHOICES = ("model", "gpu", "mig_profile", "weight_dtype", "kv_dtype")
 _SENSES = ("max", "min")
 _DEEPEST = 20
+_LONGEST_NAME = 100
 # Values of these units are whatever stands there, and no statement of the grammar.
 _OPAQUE = ("hash", "tuple")
 
@@ -166,7 +167,10 @@ def _text(value: Any, key: str) -> str:
 
 def _using(value: Any) -> tuple[str, ...]:
     if isinstance(value, list) and all(isinstance(word, str) for word in value):
-        return tuple(value)
+        for word in value:
+            if len(word) > _LONGEST_NAME:
+                raise Problem("name", f"no formula '{shortened(word)}'")
+        return tuple(dict.fromkeys(value))
     raise Problem("json", "'using' is a list of formula ids", ('"using": ["kv_bytes_per_token"]',))
 
 
@@ -181,6 +185,8 @@ def _sense(text: str) -> tuple[str, str]:
 
 def _quantity(name: str, owners: tuple[str, ...], relations: tuple[Relation, ...]) -> Quantity:
     """The quantity of that name; of several owners' arrays, the one that a relation uses."""
+    if len(name) > _LONGEST_NAME:
+        raise Problem("name", f"no variable '{shortened(name)}'")
     names: Catalogue = catalogue()
     used = {n for r in relations for n in (r.gives, *r.inputs)}
     for owner in owners:
@@ -202,7 +208,7 @@ def _given(
     quantity = _quantity(key, owners, relations)
     name, text = quantity.name, f"{key} = {_spelt(value)}"
     if quantity.shape or quantity.unit.text in _OPAQUE:
-        return (Fact(name, _array(value, key, 0), text=text),)
+        return (Fact(name, _array(value, key, quantity.unit.text), text=text),)
     match value:
         case bool():
             if quantity.unit.text != "bool":
@@ -225,21 +231,24 @@ def _given(
             )
 
 
-def _array(value: Any, key: str, depth: int) -> Any:
-    """Nested lists as tuples; minus infinity is written "-inf"."""
+def _array(value: Any, key: str, unit: str, depth: int = 0) -> Any:
+    """Nested lists as tuples; among numbers, minus infinity is written "-inf"."""
     if depth > _DEEPEST:
         raise Problem("json", f"'{key}' is nested too deeply")
     match value:
         case list():
-            return tuple(_array(part, key, depth + 1) for part in value)
+            return tuple(_array(part, key, unit, depth + 1) for part in value)
         case Literal(digits):
             return read_number(digits)
+        case bool() if unit == "bool":
+            return value
+        case bool() | str() | None if unit in _OPAQUE:
+            return value
         case "-inf":
             return float("-inf")
-        case bool() | str() | None:
-            return value
         case _:
-            raise Problem("json", f"'{key}' holds something that is no number", (), key)
+            what = f"'{shortened(value)}'" if isinstance(value, str) else "something"
+            raise Problem("json", f"'{key}' holds {what} that is no number", (), key)
 
 
 def _spelt(value: Any) -> str:

@@ -36,7 +36,8 @@ def read_number(text: str) -> Fraction:
         message = f"'{shortened(text)}' is not a number"
         raise Problem("number", message, ("example: 0.92 or 1.5e9",), text)
     sign, whole, part, exponent = (piece or "" for piece in match.groups())
-    digits = (whole + part).replace("_", "")
+    # Zeros in front are no digits of the value.
+    digits = (whole + part).replace("_", "").lstrip("0") or "0"
     # The lengths are looked at first: int() refuses, and a power would fill the memory.
     if len(digits) > LONGEST_NUMBER:
         raise _too_long(text, f"has {len(digits)} digits; at most {LONGEST_NUMBER} are read")

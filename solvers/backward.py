@@ -39,10 +39,11 @@ class Equation:
     target: Number
     found: Found
     text: str
+    assumed: frozenset[str] = frozenset()
     difference: bool = False
 
 
-def equations(chain: Chain, allowed: frozenset[str]) -> list[Equation]:
+def equations(chain: Chain) -> list[Equation]:
     """Everything stated that depends on the asked quantity, as a function of it."""
     name = chain.asked
     symbol = chain.catalogue.quantities[name].symbol
@@ -52,16 +53,17 @@ def equations(chain: Chain, allowed: frozenset[str]) -> list[Equation]:
         if target == name or target not in reach:
             continue
         try:
-            found = replace(chain, unknowns=frozenset()).function_of(name, target, allowed)
+            found = replace(chain, unknowns=frozenset()).function_of(name, target)
         except (Lacking, Undefined):
             continue
         given = chain.scenario.given[target]
         if isinstance(found.value, sympy.Expr) and symbol in found.value.free_symbols:
-            rows.append(Equation(target, found.value, given.value, found, given.text))
+            row = Equation(target, found.value, given.value, found, given.text, found.assumed)
+            rows.append(row)
     for same_as in chain.scenario.equations:
         try:
             sides = [
-                replace(chain, unknowns=frozenset()).function_of(name, side, allowed)
+                replace(chain, unknowns=frozenset()).function_of(name, side)
                 for side in (same_as.quantity, same_as.other)
             ]
         except (Lacking, Undefined):
@@ -75,17 +77,20 @@ def equations(chain: Chain, allowed: frozenset[str]) -> list[Equation]:
                     Fraction(0),
                     sides[0],
                     same_as.text,
+                    sides[0].assumed | sides[1].assumed,
                     difference=True,
                 )
             )
     return rows
 
 
-def backward(chain: Chain, allowed: frozenset[str]) -> Answer | None:
+def backward(chain: Chain, assuming: bool) -> Answer | None:
     """The values of the asked quantity that make everything stated come out; None where nothing
     depends on it.
     """
-    rows = equations(chain, allowed)
+    rows = equations(chain)
+    firm = [row for row in rows if not row.assumed]
+    rows = firm if firm or not assuming else rows
     if not rows:
         return None
     quantity = chain.catalogue.quantities[chain.asked]
@@ -109,7 +114,7 @@ def backward(chain: Chain, allowed: frozenset[str]) -> Answer | None:
         notes.append(
             f"{len(solved.dropped)} root outside the domain ({quantity.domain}) is dropped"
         )
-    return _solution(chain, allowed, rows, points, tuple(notes))
+    return _solution(chain, rows, points, tuple(notes))
 
 
 def _meets(point: Number, row: Equation, name: str) -> bool:
@@ -122,7 +127,6 @@ def _meets(point: Number, row: Equation, name: str) -> bool:
 
 def _solution(
     chain: Chain,
-    allowed: frozenset[str],
     rows: list[Equation],
     points: list[Number],
     notes: tuple[str, ...],
@@ -131,7 +135,6 @@ def _solution(
     name, value = chain.asked, points[0]
     forwards = chain.scenario.without(*(row.name for row in rows))
     replay = replayed(replace(chain, scenario=forwards), name, value)
-    replay = replace(replay, allowed=allowed & chain.allowed)
     key = first.found.relation.key if first.found.relation else ""
     last = Step(key, name, value, {first.name: first.target}, first.name)
     equated = tuple(row.name for row in rows)

@@ -79,7 +79,7 @@ class Chain:
         values = {name: self.value(name).value for name in condition.inputs}
         return evaluate(condition.expr, values.__getitem__)
 
-    def function_of(self, name: str, target: str, allowed: frozenset[str]) -> Found:
+    def function_of(self, name: str, target: str) -> Found:
         """The target as a function of `name`, by relations and not by what is stated for either.
 
         Other unknowns stay as they are, unless the target is one of them.
@@ -88,7 +88,6 @@ class Chain:
             self,
             scenario=self.scenario.without(name, target),
             unknowns=(self.unknowns | {name}) - {target},
-            allowed=allowed & self.allowed,
             solving=self.solving | {name},
         )
         return chain.value(target)
@@ -139,13 +138,13 @@ class Chain:
         best = self.by_relation(name)
         if best is not None and not best.assumed:
             return best
-        backward = self._backward(name, frozenset()) or best
+        backward = self._backward(name, assuming=False) or best
         if backward is not None:
             return backward
         if name in self.allowed:
             return assumed(self, name)
         # A quantity that has a default is never inferred from assumptions about others.
-        return None if name in self.catalogue.defaults else self._backward(name, self.allowed)
+        return None if name in self.catalogue.defaults else self._backward(name, assuming=True)
 
     def relations(self, name: str) -> tuple[Relation, ...]:
         """The relations that may give the quantity, the highest in rank first."""
@@ -236,19 +235,19 @@ class Chain:
 
     # -- backwards
 
-    def _backward(self, name: str, allowed: frozenset[str]) -> Found | None:
+    def _backward(self, name: str, assuming: bool) -> Found | None:
         """The one value of `name` that makes a stated quantity, or the unknown, come out as it
-        is.
+        is; without `assuming`, only where nothing is assumed on the way.
         """
         if name in self.solving or len(self.solving) > _DEEPEST or self.using:
             return None
         for target in self._targets(name):
             try:
-                function = self.function_of(name, target, allowed)
+                function = self.function_of(name, target)
             except (Lacking, Undefined):
                 continue
             found = self._solved(name, target, function)
-            if found is not None:
+            if found is not None and (assuming or not found.assumed):
                 return found
         return None
 

@@ -10,8 +10,10 @@ import sympy
 
 from formulas.quantity import Domain, Quantity
 from solvers.answer import Interval
+from solvers.bounds import contains, pieces_of
 from solvers.branches import Branch, Refused, Root, Span
 from solvers.exact import evaluate, substitute
+from solvers.inverses import CASES
 from solvers.isolate import isolate
 from solvers.number import (
     EQUAL,
@@ -28,10 +30,11 @@ from solvers.number import (
     same,
     to_sympy,
 )
-from solvers.roots import Unseparated, distinct, real_roots, smooth_arms
+from solvers.roots import Unseparated, bends, distinct, real_roots, smooth_arms
 
 _PLAIN = Fraction(1, 10**12)
-_FEW = 4096
+_MOST_TRIED = 65_536
+_CLOSE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,8 @@ class Solved:
 def solve_equation(expr: Any, target: Number, quantity: Quantity) -> Solved:
     """The values of the quantity for which the expression in its symbol equals the target."""
     symbol = quantity.symbol
+    if _bends_in_several_places(expr, symbol):
+        return _numerically(expr, target, quantity, f"{symbol} stands in several places")
     branches = isolate(expr, to_sympy(target), symbol)
     if isinstance(branches, Refused):
         return _numerically(expr, target, quantity, branches.reason)
@@ -62,6 +67,11 @@ def solve_equation(expr: Any, target: Number, quantity: Quantity) -> Solved:
         else:
             spans += clipped(branch, quantity.domain)
     return _admitted(expr, target, quantity, points, spans)
+
+
+def _bends_in_several_places(expr: Any, symbol: Any) -> bool:
+    """Where arms meet elsewhere than at one occurrence, a stretch may satisfy the equation too."""
+    return bool(expr.has(*CASES) and expr.count(symbol) > 1)
 
 
 def _nothing(name: str) -> Any:
@@ -92,20 +102,59 @@ def clipped(branch: Branch, domain: Domain) -> list[Interval]:
 
 
 def _numerically(expr: Any, target: Number, quantity: Quantity, reason: str) -> Solved:
+    """Roots of every arm cut the line; on each piece one point decides, as for a limit."""
     domain, symbol = quantity.domain, quantity.symbol
     if domain.choices:
         hits = [c for c in domain.choices if _meets(expr, target, quantity, c)]
         return Solved(tuple(hits))
-    if expr.has(sympy.ceiling, sympy.floor, sympy.Mod, sympy.Piecewise):
+    if expr.has(sympy.Mod):
         return Solved(refused=reason)
+    if any(symbol in node.free_symbols for node in expr.atoms(sympy.ceiling, sympy.floor)):
+        return _among_whole(expr, target, quantity, reason)
     try:
-        points: list[Number] = []
-        for arm in smooth_arms(expr - to_sympy(target), symbol):
-            if symbol in arm.free_symbols:
-                points += real_roots(arm, symbol, domain.low, domain.high)
+        points = _cuts(expr - to_sympy(target), quantity)
     except Unseparated as trouble:
         return Solved(refused=f"{reason}; {trouble}")
-    return _admitted(expr, target, quantity, points, [])
+    pieces = pieces_of(distinct([*points, *_ends(domain)]), domain)
+    open_pieces = [p for p in pieces if p.span.low != p.span.high]
+    spans = [p.span for p in open_pieces if _meets(expr, target, quantity, p.test)]
+    closed = [replace(s, low_open=s.low is None, high_open=s.high is None) for s in spans]
+    alone = [p for p in points if not any(contains(span, p) for span in closed)]
+    return _admitted(expr, target, quantity, alone, closed)
+
+
+def _ends(domain: Domain) -> list[Number]:
+    return [end for end in (domain.low, domain.high) if end is not None]
+
+
+def _cuts(gap: Any, quantity: Quantity) -> list[Number]:
+    """Where an arm of the gap is 0, or one arm takes over from another."""
+    domain, symbol = quantity.domain, quantity.symbol
+    points: list[Number] = []
+    for part in (gap, *bends(gap, symbol)):
+        for arm in smooth_arms(part, symbol):
+            if symbol in arm.free_symbols:
+                points += real_roots(arm, symbol, domain.low, domain.high)
+    return points
+
+
+def _among_whole(expr: Any, target: Number, quantity: Quantity, reason: str) -> Solved:
+    """A count under a ceiling is tried number by number."""
+    if not quantity.domain.whole:
+        return Solved(refused=reason)
+    near = sympy.lambdify(quantity.symbol, expr, modules="math")
+    wanted, start = float(target), int(quantity.domain.low or 0)
+    hits: list[Number] = []
+    for number in range(start, start + _MOST_TRIED):
+        try:
+            close = abs(near(number) - wanted) <= _CLOSE * max(abs(wanted), 1e-300)
+        except (ZeroDivisionError, ValueError, OverflowError):
+            continue
+        if close and _meets(expr, target, quantity, Fraction(number)):
+            hits.append(Fraction(number))
+    if not hits:
+        return Solved(refused=f"{reason}; no whole number below {start + _MOST_TRIED} satisfies it")
+    return Solved(tuple(hits))
 
 
 def _admitted(

@@ -36,7 +36,7 @@ def extreme_of(settled: Settled, sense: str) -> Answer:
     determined = known.by_relation(chain.asked)
     if determined is not None and is_number(determined.value):
         return _determined(known, determined.value, sense)
-    answer = backward(chain, chain.allowed)
+    answer = backward(chain, assuming=True)
     if answer is not None:
         return replace(answer, sense=sense) if isinstance(answer, Exact) else answer
     quantity = chain.catalogue.quantities[chain.asked]

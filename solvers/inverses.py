@@ -13,6 +13,7 @@ import sympy
 
 from formulas.expressions import Round
 from solvers.branches import Branch, Root, Span, Stuck
+from solvers.number import from_sympy, same
 
 Step = list[tuple[Any, Branch]]
 
@@ -182,12 +183,19 @@ def _extreme(node: Any, goal: Branch, unknown: Any) -> Step:
             found.append((arm, _extreme_span(lower, rest, goal)))
             continue
         value = goal.value
-        strict = value < rest if lower else value > rest
         open_side = Span(low=rest) if lower else Span(high=rest)
-        tie = sympy.Eq(value, rest)
+        tie = _equal(value, rest)
+        strict = sympy.And(value < rest if lower else value > rest, sympy.Not(tie))
         found.append((arm, Root(value, sympy.And(goal.condition, strict))))
         found.append((arm, replace(open_side, condition=sympy.And(goal.condition, tie))))
     return found
+
+
+def _equal(one: Any, other: Any) -> Any:
+    """Equality; of two numbers within 1e-9, as everywhere."""
+    if one.is_number and other.is_number:
+        return sympy.true if same(from_sympy(one), from_sympy(other)) else sympy.false
+    return sympy.Eq(one, other)
 
 
 def _extreme_span(lower: bool, rest: Any, goal: Span) -> Span:
@@ -220,7 +228,7 @@ def _cases(node: Any, goal: Branch, unknown: Any) -> Step:
         if unknown in term.free_symbols:
             found.append((term, replace(goal, condition=holds)))
         elif isinstance(goal, Root):
-            found.append((term, Span(condition=sympy.And(holds, sympy.Eq(term, goal.value)))))
+            found.append((term, Span(condition=sympy.And(holds, _equal(term, goal.value)))))
     return found
 
 

@@ -98,7 +98,7 @@ def stated_truths(chain: Chain) -> dict[str, Any]:
         if not isinstance(stated, bool):
             continue
         try:
-            value = chain.function_of(chain.asked, name, chain.allowed).value
+            value = chain.function_of(chain.asked, name).value
         except (Lacking, Undefined):
             continue
         if isinstance(value, sympy.logic.boolalg.Boolean):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import sympy
@@ -69,12 +69,17 @@ def _bends(node: Any) -> bool:
 
 
 def bends(expr: Any, unknown: Any) -> list[Any]:
-    """Expressions that are 0 where a case or an absolute value of `expr` changes."""
+    """Expressions that are 0 where one arm of `expr` takes over from another."""
     found = []
     for node in sympy.preorder_traversal(expr):
-        if isinstance(node, sympy.Piecewise) and unknown in node.free_symbols:
+        if not _bends(node) or unknown not in node.free_symbols:
+            continue
+        if isinstance(node, sympy.Piecewise):
             for _, condition in node.args:
                 found += [r.lhs - r.rhs for r in condition.atoms(sympy.core.relational.Relational)]
+        else:
+            arms = [arm for arm, _ in arms_of(node)]
+            found += [one - other for one, other in combinations(arms, 2)]
     return [f for f in found if unknown in f.free_symbols]
 
 

@@ -37,12 +37,12 @@ def value_of(settled: Settled) -> Answer:
     best = known.by_relation(name)
     if best is not None and not best.assumed:
         return _forward(known, best)
-    answer = backward(chain, frozenset())
+    answer = backward(chain, assuming=False)
     if answer is not None:
         return answer
     if best is not None:
         return _forward(known, best)
-    answer = backward(chain, chain.allowed)
+    answer = backward(chain, assuming=True)
     if answer is not None:
         return answer
     return _last_resorts(settled, known)

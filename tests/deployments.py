@@ -48,8 +48,8 @@ def _number(value: Any) -> str:
         return json.dumps(value)
     if value.denominator == 1 and abs(value) < 10**28:
         return str(value.numerator)
-    digits: Decimal = DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
-    return str(digits)
+    digits = DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"{digits:.24e}"
 
 
 def stated(value: Fraction | float) -> Fraction:

@@ -350,7 +350,7 @@ def test_nothing_heavy_is_imported_in_vain(arguments: tuple[str, ...], allowed: 
 
 # -- cards
 
-_NUMBER = re.compile(r"(?<![\w.-])[0-9][0-9\u202f.,]*(?:e[+-]?[0-9]+)?(?![\w-])")
+_NUMBER = re.compile(r"(?<![\w.-])[0-9][0-9\u202f]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?(?![\w-])")
 
 
 def form(card: str) -> str:

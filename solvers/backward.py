@@ -25,7 +25,7 @@ from solvers.equation import Solved, solve_equation
 from solvers.evidence import evidence, replayed, wanted
 from solvers.exact import substitute
 from solvers.found import Found, Lacking
-from solvers.number import Number, Undefined, is_number, less, minus, same, to_sympy
+from solvers.number import Number, Undefined, divide, is_number, less, minus, same, to_sympy
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,17 +151,25 @@ def _range(
         said = (Statement(first.name, first.text, "you"),)
         return Infeasible(chain.asked, f"no {chain.asked} gives all that is stated", said)
     spans += [Interval(p, p) for p in points if not any(contains(s, p) for s in spans)]
-    step = Step(
-        first.found.relation.key if first.found.relation else "",
-        chain.asked,
-        None,
-        {first.name: first.target},
-        first.name,
-    )
-    proof = evidence(chain, first.found.inputs, step, checked=False)
-    used = {first.name, *first.found.stated}
-    proof = replace(proof, unused=tuple(n for n in proof.unused if n not in used))
+    key = first.found.relation.key if first.found.relation else ""
+    last = Step(key, chain.asked, None, {first.name: first.target}, first.name)
+    # Seen from one value inside the range; what differs along it is no step.
+    forwards = replace(chain, scenario=chain.scenario.without(first.name))
+    replay = replayed(forwards, chain.asked, _inner(spans[0]))
+    proof = evidence(replay, (first.name, *wanted(replay)), last, checked=False)
+    moving = chain.catalogue.downstream(chain.asked)
+    steps = tuple(s for s in proof.steps if s.solved_for not in moving)
+    outcomes = {n: v for n, v in proof.outcomes.items() if n not in moving}
+    proof = replace(proof, steps=steps, outcomes=outcomes)
     return Range(chain.asked, tuple(spans), evidence=proof)
+
+
+def _inner(span: Interval) -> Number:
+    """A value inside the interval."""
+    if span.low is None or span.high is None:
+        edge = span.high if span.low is None else span.low
+        return Fraction(1) if edge is None else edge
+    return divide(minus(span.low, minus(Fraction(0), span.high)), Fraction(2))
 
 
 def _no_value(chain: Chain, first: Equation, solved: Solved, rows: list[Equation]) -> Infeasible:

@@ -27,7 +27,7 @@ from solvers.found import Found, Lacking
 from solvers.isolate import isolate
 from solvers.number import Undefined, is_number, same, to_sympy
 
-_DEEPEST = 3
+_DEEPEST = 1
 
 
 @dataclass
@@ -243,6 +243,9 @@ class Chain:
             return None
         for target in self._targets(name):
             try:
+                if not assuming:
+                    # Fails fast where the facts alone do not reach.
+                    replace(self, allowed=frozenset()).function_of(name, target)
                 function = self.function_of(name, target)
             except (Lacking, Undefined):
                 continue

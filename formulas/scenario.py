@@ -121,7 +121,7 @@ class Scenario:
 
     def with_value(self, quantity: str, value: Value, origin: str = ASKED) -> Scenario:
         """The same scenario, with this value for the quantity."""
-        given = Given(quantity, value, origin, f"{quantity} = {value}", override=True)
+        given = Given(quantity, value, origin, f"{quantity} = {value}")
         return replace(self, given=MappingProxyType({**self.given, quantity: given}))
 
 

@@ -264,6 +264,8 @@ class Chain:
         symbol = self.catalogue.quantities[name].symbol
         if not isinstance(function.value, sympy.Expr) or symbol not in function.value.free_symbols:
             return None
+        if function.value.free_symbols != {symbol} and name not in function.inputs:
+            return None  # with another unknown in it, only what one relation says is followed
         wanted = self.value(target)
         value = self._only_root(function.value, wanted.value, name)
         if value is None:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from derive.cli import main
+
 ROOT = Path(__file__).parent.parent
 GOLDEN = Path(__file__).parent / "golden"
 PATIENCE = 60
@@ -43,6 +45,20 @@ def derive() -> Command:
             check=False,
         )
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return run
+
+
+@pytest.fixture
+def here(capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """The command in this process: its exit code, what it printed and what it complained of."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        try:
+            code = main(arguments)
+        except SystemExit as left:
+            code = int(left.code or 0)
+        return code, *capfd.readouterr()
 
     return run
 

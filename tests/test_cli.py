@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import derive as package
-from derive.cli import COMMANDS, main
+from derive.cli import COMMANDS
 
 ROOT = Path(__file__).parent.parent
 HEADLINE = (
@@ -56,20 +56,6 @@ CARDS = {
     "override": "kv_bytes_per_token given model llama-3.1-70b, kv_dtype bf16, "
     "kv_bytes_per_token := 400 KiB",
 }
-
-
-@pytest.fixture
-def here(capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """The command in this process: its exit code, what it printed and what it complained of."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        try:
-            code = main(arguments)
-        except SystemExit as left:
-            code = int(left.code or 0)
-        return code, *capfd.readouterr()
-
-    return run
 
 
 Here = Callable[..., tuple[int, str, str]]

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from formulas.deployment.constraints import OF_TP
 from formulas.deployment.defaults import OF_CONTEXT_ALONE, OF_DENSE_MODELS
+from solvers.chain import Chain
 from solvers.found import Found, Lacking
 from solvers.number import Undefined, is_number, less
-
-if TYPE_CHECKING:
-    from solvers.chain import Chain
 
 _PARALLELISM = frozenset(("tp", "pp", "dp", "ep"))
 _SPEAKS_OF_CONTEXT = frozenset(("prompt_tokens", "output_tokens"))

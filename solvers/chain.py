@@ -8,7 +8,7 @@ there.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -20,7 +20,6 @@ from formulas.catalogue import Catalogue
 from formulas.deployment.constraints import OPTIONAL
 from formulas.formula import Condition, Relation
 from formulas.scenario import Scenario
-from solvers.assume import assumed
 from solvers.branches import Root
 from solvers.exact import evaluate
 from solvers.found import Found, Lacking
@@ -28,6 +27,10 @@ from solvers.isolate import isolate
 from solvers.number import Undefined, is_number, same, to_sympy
 
 _DEEPEST = 1
+
+
+# How a default is had: the chain, and the name of what is to be assumed.
+Assume = Callable[["Chain", str], Found | None]
 
 
 @dataclass
@@ -48,6 +51,7 @@ class Chain:
     withdrawn: frozenset[str] = frozenset()
     using: tuple[Relation, ...] = ()
     asked: str = ""
+    assume: Assume | None = None
     solving: frozenset[str] = frozenset()
     memo: dict[str, Found | None] = field(default_factory=dict, init=False)
     troubles: dict[str, str] = field(default_factory=dict, init=False)
@@ -142,7 +146,7 @@ class Chain:
         if backward is not None:
             return backward
         if name in self.allowed:
-            return assumed(self, name)
+            return self.assume(self, name) if self.assume else None
         # A quantity that has a default is never inferred from assumptions about others.
         return None if name in self.catalogue.defaults else self._backward(name, assuming=True)
 

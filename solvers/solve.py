@@ -23,6 +23,7 @@ class Request:
 
 def solve(request: Request) -> Answer:
     """The answer to a request; Problem where `using` names no formula."""
+    from solvers.assume import assumed
     from solvers.extreme import extreme_of
     from solvers.settle import settle
     from solvers.sheet_line import special_answer
@@ -35,7 +36,7 @@ def solve(request: Request) -> Answer:
     unknowns = frozenset() if find in scenario.given else frozenset((find,))
     # Under `using` the sheet's own line answers, and nothing is assumed.
     allowed = frozenset[str]() if relations else frozenset(names.defaults) - {find}
-    chain = Chain(names, scenario, unknowns, allowed, using=relations, asked=find)
+    chain = Chain(names, scenario, unknowns, allowed, using=relations, asked=find, assume=assumed)
     special = special_answer(chain)
     if special is not None:
         return special

@@ -185,7 +185,9 @@ def _extreme(node: Any, goal: Branch, unknown: Any) -> Step:
         value = goal.value
         open_side = Span(low=rest) if lower else Span(high=rest)
         tie = _equal(value, rest)
-        strict = sympy.And(value < rest if lower else value > rest, sympy.Not(tie))
+        strict = value < rest if lower else value > rest
+        if tie is sympy.true:
+            strict = sympy.false  # equal within 1e-9 is the tie, and no more below it
         found.append((arm, Root(value, sympy.And(goal.condition, strict))))
         found.append((arm, replace(open_side, condition=sympy.And(goal.condition, tie))))
     return found

@@ -36,7 +36,7 @@ def answer_object(answer: Answer, unit: Unit | None = None) -> dict[str, Any]:
     asked.
     """
     quantity = catalogue().quantities[answer.find]
-    head: dict[str, Any] = {"status": status(answer), "find": quantity.name}
+    head: dict[str, Any] = {"status": status(answer), "find": quantity.short_name}
     body = _body(answer, unit)
     value = body.get("value")
     head["value"] = value
@@ -248,7 +248,7 @@ def _evidence(evidence: Evidence) -> dict[str, Any]:
         "steps": [
             {
                 "relation": step.relation,
-                "solved_for": step.solved_for,
+                "solved_for": catalogue().quantities[step.solved_for].short_name,
                 "value": plain(step.value),
                 "unit": catalogue().quantities[step.solved_for].unit.text,
             }

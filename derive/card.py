@@ -80,9 +80,12 @@ def _headline(answer: Answer, unit: Unit | None) -> str:
             if name in answer.evidence.assumed:
                 tail = "    assumed: nothing that is given determines it"
             return f"{name} {sign} {shown(answer, unit)}{tail}{digits}"
+        case Range(intervals=spans) if all(s.low is not None and s.low == s.high for s in spans):
+            values = [_amount(name, span.low, unit) for span in spans]
+            return f"{name} {'=' if len(values) == 1 else 'is one of'} {', '.join(values)}"
         case Range():
-            words = shown(answer, unit)
-            return f"{name} {words}" if words[0] in "<>" else f"{name} in {words}"
+            text = shown(answer, unit)
+            return f"{name} {text}" if text[0] in "<>" else f"{name} in {text}"
         case Infeasible():
             return f"no {name} satisfies this"
         case Missing():
@@ -242,7 +245,8 @@ def _assumptions(evidence: Evidence) -> str:
 
 
 def _variants(answer: Answer) -> list[str]:
-    return [f"{key} gives {_amount(answer.find, v)}" for key, v in answer.evidence.variants.items()]
+    found = answer.evidence.variants.items()
+    return [f"the relation {key} gives {_amount(answer.find, value)}" for key, value in found]
 
 
 def _steps(evidence: Evidence, every: bool) -> list[Block]:

@@ -74,6 +74,13 @@ def _format(cursor: Cursor, start: int, choice: str) -> Choose:
     _equals(cursor, choice, example)
     where = cursor.here()
     name = _word(cursor, WORD, "a number format", example)
+    if name.lower() == "given":
+        raise fault(
+            "syntax",
+            f"{choice} is a choice, and is stated rather than asked",
+            where,
+            f"example: {example}",
+        )
     if name.lower() in BYTES_PER_ELEMENT:
         return Choose(choice, name.lower(), cursor.since(start))
     formats = f"one of {', '.join(BYTES_PER_ELEMENT)}"

@@ -100,7 +100,7 @@ class Catalogue:
         close = nearest(word, [*self.quantities, *ALIASES])
         hint = f"did you mean '{close}'? " if close else ""
         raise Problem(
-            "name", f"no variable '{word}'", (f"{hint}(search: derive list {word})",), word
+            "name", f"no variable '{word}'", (f"{hint}search: derive list {word}",), word
         )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
@@ -14,9 +15,10 @@ from formulas.errors import Problem
 LARGEST_SIZE = 10**9
 MOST_LAYERS = 10_000
 _LONGEST_SHOWN = 40
+_HALF = Fraction(1, 2)
 
 # What a person can state instead of a key that is missing; everything else only serves the count.
-_STATED_AS: Mapping[str, str] = MappingProxyType(
+STATED_AS: Mapping[str, str] = MappingProxyType(
     {
         "num_hidden_layers": "n_layers",
         "hidden_size": "d_model",
@@ -39,6 +41,15 @@ class Keys:
     values: Mapping[str, Any]
     where: str = "config.json"
     word: str = ""
+
+    def with_stated(self, stated: Mapping[str, Fraction]) -> Keys:
+        """The keys, where those that are missing are what a person states instead."""
+        added = {
+            key: int(stated[name])
+            for key, name in STATED_AS.items()
+            if self.values.get(key) is None and stated.get(name, _HALF).denominator == 1
+        }
+        return replace(self, values={**self.values, **added})
 
     def whole(self, *names: str, least: int = 1, most: int = LARGEST_SIZE) -> int:
         """The first of `names` that is there, a whole number; a Problem where none is."""
@@ -102,7 +113,7 @@ class Keys:
 
     def missing(self, name: str) -> Problem:
         """What to raise where `name` is needed and absent."""
-        quantity = _STATED_AS.get(name, "n_params")
+        quantity = STATED_AS.get(name, "n_params")
         help_lines = (f"state it:  {quantity} = ...",)
         return Problem("config", f"{self.where} has no '{name}'", help_lines, self.word)
 

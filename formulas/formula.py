@@ -80,7 +80,7 @@ class Relation:
 
     @property
     def is_array(self) -> bool:
-        """True where an array or an opaque value takes part: it is computed by a kernel, forwards."""
+        """True where an array or an opaque value takes part: a kernel computes it, forwards."""
         names = (self.gives, *self.inputs)
         return any(VOCABULARY[n].shape or VOCABULARY[n].unit.text == "hash" for n in names)
 

@@ -57,19 +57,22 @@ def models() -> Mapping[str, Model]:
     return MappingProxyType({name: _shipped(name) for name in load("models.toml")["models"]})
 
 
-def find_model(text: str) -> Model:
-    """The model that `text` names, or the one that the config.json at the path `text` describes."""
+def find_model(text: str, stated: Mapping[str, Fraction] | None = None) -> Model:
+    """The model that `text` names, or the one that the config.json at the path `text` describes.
+
+    What a person states stands in for keys that the file lacks.
+    """
     names = _names()
     # A folder that happens to be called like a model does not hide the model.
     named = "/" not in text and names.exact(text) is not None
     if not named and is_path(text):
-        return read_config(text)
+        return read_config(text, stated)
     return _shipped(names.resolve(text))
 
 
-def read_config(path: str) -> Model:
+def read_config(path: str, stated: Mapping[str, Fraction] | None = None) -> Model:
     """The model that the config.json at `path`, or in the folder `path`, describes."""
-    keys = read_keys(path)
+    keys = read_keys(path).with_stated(stated or {})
     file = Path(path)
     named = file.stem if file.suffix and file.name != CONFIG else file.name
     if file.name == CONFIG:

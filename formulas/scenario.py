@@ -1,5 +1,4 @@
-"""What is stated: statements as a person made them, and the facts and limits that follow from them.
-"""
+"""What is stated: statements as a person made them, and the facts and limits that follow."""
 
 from __future__ import annotations
 
@@ -146,11 +145,21 @@ def scenario(statements: Iterable[Statement]) -> Scenario:
         for row in rows
         if isinstance(row, Fact)
     ]
+    stated = {row.quantity: row.value for row in given}
+    equations = []
+    for row in (r for r in rows if isinstance(r, Same)):
+        # An equation with a stated side states the other one.
+        known = next((n for n in (row.quantity, row.other) if n in stated), "")
+        if known:
+            other = row.other if known == row.quantity else row.quantity
+            given.append(Given(other, stated[known], YOU, row.text))
+        else:
+            equations.append(row)
     table, clashes = _settle(given)
     return Scenario(
         MappingProxyType(table),
         tuple(row for row in rows if isinstance(row, Limit)),
-        tuple(row for row in rows if isinstance(row, Same)),
+        tuple(equations),
         MappingProxyType(chosen),
         clashes,
         tuple(notes),
@@ -166,10 +175,12 @@ def _model(
     from formulas.models import find_model
 
     model = None
+    numbers = [row for row in rows if isinstance(row, Fact) and isinstance(row.value, Fraction)]
+    stated = {row.quantity: row.value for row in numbers}
     for row in rows:
         if not isinstance(row, UseModel):
             continue
-        model = find_model(row.name)
+        model = find_model(row.name, stated)
         origin = f"model {model.name}"
         given += [Given(name, value, origin, row.text) for name, value in model.facts.items()]
         notes += [*model.assumed, *model.notes]

@@ -19,13 +19,13 @@ from solvers.answer import (
     Step,
     Unproved,
 )
-from solvers.bounds import common, contains
 from solvers.chain import Chain
 from solvers.equation import Solved, solve_equation
 from solvers.evidence import evidence, replayed, wanted
 from solvers.exact import substitute
 from solvers.found import Found, Lacking
 from solvers.number import Number, Undefined, divide, is_number, less, minus, same, to_sympy
+from solvers.spans import common, contains
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,10 @@ import sympy
 
 from formulas.quantity import Domain, Quantity
 from solvers.answer import Interval
+from solvers.branches import Refused, Span
 from solvers.exact import substitute
-from solvers.number import Number, Undefined, ceiling, divide, floor, less, minus, same
+from solvers.isolate import isolate_within
+from solvers.number import Number, Undefined, ceiling, divide, floor, from_sympy, minus, same
 from solvers.roots import Unseparated, bends, distinct, real_roots, smooth_arms
 
 _MOST_LEVELS = 2000
@@ -93,6 +95,11 @@ def feasible_set(constraints: Mapping[str, Any], quantity: Quantity) -> Feasible
     smooth = {n: c for n, c in constraints.items() if not _has_steps(c, symbol)}
     stepped = {n: c for n, c in constraints.items() if n not in smooth}
     points = _cuts(smooth.values(), symbol, domain)
+    for name in list(stepped):
+        ends = _ends_of(stepped[name], symbol)
+        if ends is not None:
+            points = distinct([*points, *ends])
+            del stepped[name]
     if stepped:
         window = _feasible(smooth, points, quantity).intervals()
         points = distinct([*points, *_levels(stepped.values(), symbol, window)])
@@ -144,6 +151,22 @@ def _zeros(expr: Any, symbol: Any, domain: Domain) -> list[Number]:
             if symbol in arm.free_symbols:
                 found += real_roots(arm, symbol, domain.low, domain.high)
     return found
+
+
+def _ends_of(condition: Any, symbol: Any) -> list[Number] | None:
+    """Where a stepped comparison turns, where it can be inverted as a whole."""
+    if not isinstance(condition, sympy.Le | sympy.Ge):
+        return None
+    left, limit = condition.lhs, condition.rhs
+    if not limit.is_number:
+        left, limit = left - limit, sympy.Integer(0)
+    goal = Span(high=limit) if isinstance(condition, sympy.Le) else Span(low=limit)
+    branches = isolate_within(left, goal, symbol)
+    if isinstance(branches, Refused):
+        return None
+    ends = [e for b in branches if isinstance(b, Span) for e in (b.low, b.high)]
+    numbers = [e for e in ends if e is not None]
+    return [from_sympy(e) for e in numbers] if all(e.is_number for e in numbers) else None
 
 
 def _levels(conditions: Iterable[Any], symbol: Any, window: list[Interval]) -> list[Number]:
@@ -215,83 +238,3 @@ def _point(value: Number, domain: Domain) -> list[Piece]:
 def _beyond(value: Number, sign: int) -> Number:
     size = max(abs(float(value)), 1.0)
     return minus(value, Fraction(-sign) * Fraction(size))
-
-
-# -- rounding inwards
-
-
-@dataclass(frozen=True, slots=True)
-class Extreme:
-    """The largest or smallest value of a feasible set; `open` where it is approached and not
-    reached.
-    """
-
-    value: Number | None
-    unbounded: bool = False
-    open: bool = False
-
-
-def extreme(intervals: list[Interval], sense: str, grid: Fraction | None) -> Extreme:
-    """The end of the set in the direction asked, on the grid where there is one."""
-    upwards = sense == "max"
-    for interval in reversed(intervals) if upwards else intervals:
-        end = interval.high if upwards else interval.low
-        is_open = interval.high_open if upwards else interval.low_open
-        if end is None:
-            return Extreme(None, unbounded=True)
-        if grid is None:
-            return Extreme(end, open=is_open)
-        value = on_grid(end, grid, upwards)
-        if is_open and same(value, end):
-            value = value - grid if upwards else value + grid
-        if contains(interval, value):
-            return Extreme(value)
-    return Extreme(None)
-
-
-def on_grid(value: Number, grid: Fraction, down: bool) -> Fraction:
-    """The nearest multiple of the grid below, or above."""
-    steps = divide(value, grid)
-    return (floor(steps) if down else ceiling(steps)) * grid
-
-
-def common(sets: list[tuple[Interval, ...]]) -> list[Interval]:
-    """The intervals that lie in every one of several sets of intervals."""
-    first, *others = sets
-    kept = list(first)
-    for other in others:
-        kept = [both for one in kept for two in other if (both := _overlap(one, two)) is not None]
-    return kept
-
-
-def is_empty(span: Interval) -> bool:
-    """True where no value lies in the interval."""
-    if span.low is None or span.high is None or less(span.low, span.high):
-        return False
-    return span.low != span.high or span.low_open or span.high_open
-
-
-def _overlap(one: Interval, two: Interval) -> Interval | None:
-    low, low_open = _inner(one.low, one.low_open, two.low, two.low_open, upwards=True)
-    high, high_open = _inner(one.high, one.high_open, two.high, two.high_open, upwards=False)
-    shared = Interval(low, high, low_open, high_open)
-    return None if is_empty(shared) else shared
-
-
-def _inner(
-    one: Number | None, one_open: bool, two: Number | None, two_open: bool, upwards: bool
-) -> tuple[Number | None, bool]:
-    """The end that leaves less of the line."""
-    if one is None or two is None:
-        return (two, two_open) if one is None else (one, one_open)
-    if one == two:
-        return one, one_open or two_open
-    return (one, one_open) if less(two, one) == upwards else (two, two_open)
-
-
-def contains(interval: Interval, value: Number) -> bool:
-    """True where the value lies in the interval."""
-    low, high = interval.low, interval.high
-    above = low is None or less(low, value) or (same(low, value) and not interval.low_open)
-    below = high is None or less(value, high) or (same(high, value) and not interval.high_open)
-    return above and below

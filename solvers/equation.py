@@ -10,7 +10,7 @@ import sympy
 
 from formulas.quantity import Domain, Quantity
 from solvers.answer import Interval
-from solvers.bounds import contains, pieces_of
+from solvers.bounds import pieces_of
 from solvers.branches import Branch, Refused, Root, Span
 from solvers.exact import evaluate, substitute
 from solvers.inverses import CASES
@@ -31,6 +31,7 @@ from solvers.number import (
     to_sympy,
 )
 from solvers.roots import Unseparated, bends, distinct, real_roots, smooth_arms
+from solvers.spans import contains
 
 _PLAIN = Fraction(1, 10**12)
 _MOST_TRIED = 65_536

@@ -8,6 +8,8 @@ from typing import Any
 
 import sympy
 
+from formulas.deployment.constraints import WHERE_DERIVED
+from formulas.deployment.defaults import SILENT
 from formulas.formula import Condition
 from formulas.scenario import ASKED, YOU, Limit
 from solvers.answer import Check, Evidence, Step
@@ -47,7 +49,7 @@ def evidence(
         outcomes={row.quantity: row.value for row in found if row.relation},
         unused=unused(chain, frozenset[str]().union(*(row.stated for row in rest))),
         unchecked=unchecked,
-        notes=chain.scenario.notes,
+        notes=(*chain.scenario.notes, *_stand_ins(chain, found)),
     )
 
 
@@ -90,7 +92,7 @@ def assumptions(chain: Chain, names: frozenset[str]) -> dict[str, Any]:
     """The assumed quantities with their values, in the order of the defaults."""
     shown: dict[str, Any] = {}
     for name in chain.catalogue.defaults:
-        if name in names:
+        if name in names and name not in SILENT:
             shown[name] = chain.value(name).value
     return shown
 
@@ -124,6 +126,8 @@ def checks_of(chain: Chain) -> tuple[tuple[Check, ...], tuple[str, ...]]:
 
 def at_stake(chain: Chain, constraint: Condition) -> bool:
     """Whether anything that is stated says something of the constraint."""
+    if constraint.name in WHERE_DERIVED:
+        return False
     for name in constraint.inputs:
         try:
             if chain.value(name).stated:
@@ -145,6 +149,39 @@ def check_limit(chain: Chain, limit: Limit) -> Check:
         limit.quantity,
         stated=True,
     )
+
+
+def _stand_ins(chain: Chain, found: list[Found]) -> list[str]:
+    """Where a lower relation answers because a higher one lacks facts: which, and what."""
+    notes = []
+    for row in found:
+        if row.relation is None or row.solved_from or row.relation.kind != "model":
+            continue
+        for higher in chain.relations(row.quantity):
+            if higher.rank <= row.relation.rank or not chain.takes_part(higher):
+                continue
+            lacking = [n for n in higher.inputs if _is_lacking(chain, n)]
+            if lacking:
+                notes.append(
+                    f"{row.quantity} by {row.relation.key}; {higher.key} would need "
+                    f"{', '.join(_first_set(chain, lacking))}"
+                )
+    return notes
+
+
+def _first_set(chain: Chain, lacking: list[str]) -> tuple[str, ...]:
+    """Facts rather than results, where the lack is one of them."""
+    from solvers.missing import alternatives
+
+    return next((s for n in lacking for s in alternatives(chain, n)[:1]), tuple(lacking))
+
+
+def _is_lacking(chain: Chain, name: str) -> bool:
+    try:
+        chain.value(name)
+    except Lacking:
+        return True
+    return False
 
 
 def constrained(chain: Chain) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from formulas.amounts import display
 from formulas.quantity import Quantity
 from solvers.answer import (
     Answer,
@@ -17,7 +18,7 @@ from solvers.answer import (
     Unbounded,
     Unproved,
 )
-from solvers.bounds import Extreme, Feasible, extreme, feasible_set, holds_at
+from solvers.bounds import Feasible, feasible_set, holds_at
 from solvers.chain import Chain
 from solvers.evidence import checks_of, constrained, evidence, replayed, truths
 from solvers.found import Lacking
@@ -25,6 +26,7 @@ from solvers.limits import Limits, lacking_limit, limits_of, stated_truths
 from solvers.number import Number, Undefined, is_number
 from solvers.roots import Unseparated
 from solvers.settle import Settled
+from solvers.spans import Extreme, extreme
 
 
 def extreme_of(settled: Settled, sense: str) -> Answer:
@@ -65,6 +67,8 @@ def range_of(settled: Settled) -> Answer | None:
     limited = any(limit.quantity in reach for limit in chain.scenario.limits)
     if not limited and not stated_truths(chain):
         return None
+    if quantity.domain.choices:
+        return _allowed_choices(chain, quantity)
     limits = limits_of(chain)
     if isinstance(limits, Missing):
         return limits
@@ -112,6 +116,8 @@ def _attained(
         binding = tuple(
             n for n, c in limits.conditions.items() if not holds_at(c, quantity.name, beyond)
         )
+        # Where one more step still lies within the tolerance of a limit, that limit binds.
+        binding = binding or feasible.failing_beyond(_end(feasible, sense), sense == "max")
     replay = replayed(chain, chain.asked, value)
     proof = evidence(replay, constrained(replay))
     return Exact(
@@ -123,6 +129,11 @@ def _attained(
         intervals=tuple(feasible.intervals()),
         evidence=proof,
     )
+
+
+def _end(feasible: Feasible, sense: str) -> Number | None:
+    intervals = feasible.intervals()
+    return intervals[-1].high if sense == "max" else intervals[0].low
 
 
 def _shown(binding: tuple[str, ...]) -> tuple[str, ...]:
@@ -169,8 +180,9 @@ def _reason(chain: Chain, feasible: Feasible, clash: tuple[str, ...]) -> str:
             continue
     best = min(found) if limit.relation.startswith("<") else max(found)
     word = "at least" if limit.relation.startswith("<") else "at most"
-    unit = chain.catalogue.quantities[limit.quantity].unit
-    return f"{limit.quantity} is {word} {best:.4g} {unit}, whatever {chain.asked} is"
+    quantity = chain.catalogue.quantities[limit.quantity]
+    shown = display(best, quantity.unit, quantity.label)
+    return f"{limit.quantity} is {word} {shown}, whatever {chain.asked} is"
 
 
 def _determined(known: Chain, value: Number, sense: str) -> Answer:
@@ -200,26 +212,50 @@ def _determined(known: Chain, value: Number, sense: str) -> Answer:
     )
 
 
-def _among_choices(chain: Chain, quantity: Quantity, sense: str) -> Answer:
-    """A discrete quantity is enumerated over its domain, and never rounded or relaxed."""
+def _failing(chain: Chain, quantity: Quantity) -> dict[Fraction, tuple[str, ...]] | Missing:
+    """What each choice of a discrete quantity breaks."""
     failing: dict[Fraction, tuple[str, ...]] = {}
     for choice in quantity.domain.choices:
-        replay = replayed(chain, chain.asked, choice)
         try:
-            checks, _ = checks_of(replay)
+            checks, _ = checks_of(replayed(chain, chain.asked, choice))
         except Lacking as lacking:
             return lacking_limit(chain, next(iter(lacking.names)))
         failing[choice] = tuple(c.name for c in checks if not c.holds)
+    return failing
+
+
+def _no_choice(chain: Chain, failing: dict[Fraction, tuple[str, ...]]) -> Infeasible:
+    names = _smallest_hitting(list(failing.values()))
+    said = tuple(_statement(chain, name) for name in names)
+    return Infeasible(chain.asked, f"every choice breaks {' or '.join(names)}", said)
+
+
+def _allowed_choices(chain: Chain, quantity: Quantity) -> Answer:
+    """Every choice that breaks nothing."""
+    failing = _failing(chain, quantity)
+    if isinstance(failing, Missing):
+        return failing
     good = [choice for choice, names in failing.items() if not names]
     if not good:
-        names = _smallest_hitting(list(failing.values()))
-        said = tuple(_statement(chain, name) for name in names)
-        return Infeasible(chain.asked, f"every choice breaks {' or '.join(names)}", said)
+        return _no_choice(chain, failing)
+    replay = replayed(chain, chain.asked, good[0])
+    proof = replace(evidence(replay, constrained(replay), checked=False), steps=(), outcomes={})
+    return Range(chain.asked, tuple(Interval(c, c) for c in good), evidence=proof)
+
+
+def _among_choices(chain: Chain, quantity: Quantity, sense: str) -> Answer:
+    """A discrete quantity is enumerated over its domain, and never rounded or relaxed."""
+    failing = _failing(chain, quantity)
+    if isinstance(failing, Missing):
+        return failing
+    good = [choice for choice, names in failing.items() if not names]
+    if not good:
+        return _no_choice(chain, failing)
     value = max(good) if sense == "max" else min(good)
     beyond = [c for c in failing if (c > value if sense == "max" else c < value)]
     nearest = min(beyond, key=lambda c: abs(c - value)) if beyond else None
-    replay = replayed(chain, chain.asked, value)
     binding = failing[nearest] if nearest is not None else ("domain",)
+    replay = replayed(chain, chain.asked, value)
     proof = evidence(replay, constrained(replay))
     return Exact(chain.asked, value, binding=_shown(binding), sense=sense, evidence=proof)
 

@@ -62,7 +62,8 @@ def limits_of(chain: Chain) -> Limits | Missing:
 def lacking_limit(chain: Chain, name: str) -> Missing:
     """What to give beside the asked quantity so that a limit can be evaluated."""
     reason = f"the limit on {name} cannot be evaluated"
-    return Missing(chain.asked, alternatives(_with_asked(chain), name), reason)
+    sets = alternatives(_with_asked(chain), name)
+    return Missing(chain.asked, ((name,), *sets), reason)
 
 
 def _with_asked(chain: Chain) -> Chain:

@@ -15,9 +15,22 @@ _DEEPEST = 12
 
 def alternatives(chain: Chain, name: str) -> tuple[tuple[str, ...], ...]:
     """Sets of quantities each of which makes `name` computable; `name` itself is none of them."""
-    found = _by_relations(chain, name, (name,), {})
-    ranked = sorted(found, key=lambda names: (len(names), _derived(chain, names), sorted(names)))
+    found = [*_by_relations(chain, name, (name,), {}), *_backwards(chain, name)]
+    ranked = sorted(
+        _minimal(found), key=lambda names: (len(names), _derived(chain, names), sorted(names))
+    )
     return tuple(tuple(sorted(names)) for names in ranked[:_SHOWN])
+
+
+def _backwards(chain: Chain, name: str) -> list[frozenset[str]]:
+    """What a stated quantity lacks to say what `name` is, by the one relation that joins them."""
+    found: list[frozenset[str]] = []
+    for target in chain.equated():
+        for relation in chain.relations(target):
+            if name in relation.inputs and chain.takes_part(relation):
+                rest = [n for n in relation.inputs if n != name and not _known(chain, n)]
+                found += [frozenset(rest)] if rest else []
+    return found
 
 
 def _derived(chain: Chain, names: frozenset[str]) -> int:

@@ -9,7 +9,7 @@ import sympy
 
 from formulas.formula import Relation
 from solvers.answer import Answer, Evidence, Exact, Interval, Missing, Range, Step, Unproved
-from solvers.bounds import extreme, feasible_set
+from solvers.bounds import feasible_set
 from solvers.branches import Refused, Root, Span
 from solvers.chain import Chain
 from solvers.equation import clipped
@@ -17,6 +17,7 @@ from solvers.exact import evaluate
 from solvers.found import Lacking
 from solvers.isolate import isolate_within
 from solvers.number import to_sympy
+from solvers.spans import extreme
 
 
 def special_answer(chain: Chain) -> Answer | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from formulas.catalogue import catalogue
 from formulas.scenario import Scenario
@@ -21,6 +21,15 @@ class Request:
     using: tuple[str, ...] = ()
 
 
+def _freed(scenario: Scenario, find: str) -> Scenario:
+    """What is asked for its largest or smallest is free, whatever was stated for it."""
+    given = scenario.given.get(find)
+    if given is None:
+        return scenario
+    note = f"{given.text or find} is set aside: it is what is asked"
+    return replace(scenario.without(find), notes=(*scenario.notes, note))
+
+
 def solve(request: Request) -> Answer:
     """The answer to a request; Problem where `using` names no formula."""
     from solvers.assume import assumed
@@ -32,7 +41,7 @@ def solve(request: Request) -> Answer:
     names = catalogue()
     relations = tuple(r for word in request.using for r in names.named(word))
     find = request.find
-    scenario = request.scenario.without(find) if request.sense else request.scenario
+    scenario = _freed(request.scenario, find) if request.sense else request.scenario
     unknowns = frozenset() if find in scenario.given else frozenset((find,))
     # Under `using` the sheet's own line answers, and nothing is assumed.
     allowed = frozenset[str]() if relations else frozenset(names.defaults) - {find}

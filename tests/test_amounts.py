@@ -54,7 +54,7 @@ def test_other_text_is_no_number(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["1" * 31, "0." + "0" * 31, "1e61", "1e-61", "1e" + "9" * 10_000, "9" * 100_000],
+    ["1" * 31, "0." + "1" * 31, "1e61", "1e-61", "1e" + "9" * 10_000, "9" * 100_000],
 )
 def test_long_numbers_are_refused_before_they_cost_anything(text: str) -> None:
     with pytest.raises(Problem) as caught:

@@ -88,7 +88,8 @@ def test_no_formula_outside_formulas(path: Path) -> None:
     """Nobody else declares one, and nobody multiplies quantities by hand."""
     if name_of(path).startswith("formulas/"):
         return
-    assert not [n for n, _ in calls(path) if n in ("formula", "definition", "assumption", "condition")]
+    declares = {"formula", "definition", "assumption", "condition"}
+    assert not [name for name, _ in calls(path) if name in declares]
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.BinOp):
             names = {

@@ -34,7 +34,10 @@ REAL = {
     "price_per_gpu_hour": (0.0, True, math.inf),
     "arrival_rate": (0.0, False, math.inf),
 }
-LISTED = {"tp": (1, 2, 4, 8, 16, 32, 64), "pp": (1, 2, 4, 8, 16, 32, 64)}
+POWERS = tuple(2**n for n in range(11))
+
+
+OF_ONE_STEP = tuple(n for n in REAL if n not in ("price_per_gpu_hour", "arrival_rate"))
 
 
 @dataclass
@@ -59,10 +62,9 @@ class Case:
     def failing(self, value: float) -> set[str]:
         """The limits and constraints that the value breaks; `domain` where it has no meaning."""
         model = self.model(value)
-        if any(model.has(n) and model[n] < 0 for n in ("prompt_tokens", "mean_context_tokens")):
-            return {"domain"}
-        if model.has("output_tokens") and model["output_tokens"] <= 0:
-            return {"domain"}
+        outside = outside_its_domain(model, self.name)
+        if outside:
+            return outside
         broken = model.broken()
         if self.name == "batch":
             broken.discard("batch_divides")
@@ -76,6 +78,14 @@ class Case:
 
     def feasible(self, value: float) -> bool:
         return not self.failing(value)
+
+
+def outside_its_domain(model: Model, asked: str) -> set[str]:
+    """Prompt and output may be the difference of what is stated and what is asked."""
+    for name, least in (("prompt_tokens", 0), ("output_tokens", 1)):
+        if model.has(name) and model[name] < least:
+            return {"domain" if name == asked else name}
+    return set()
 
 
 def plain(value: Fraction) -> float | int:
@@ -166,8 +176,9 @@ def check_binding(case: Case, answer: Mapping[str, Any], beyond: float) -> None:
         assert binding == {"domain"}, shown(case, answer)
         return
     failing = case.failing(beyond)
-    assert binding & failing or binding == {"domain"} == failing, (failing, shown(case, answer))
-    assert binding <= failing, (failing, shown(case, answer))
+    assert binding & failing, (failing, shown(case, answer))
+    if not failing & {"prompt_tokens", "output_tokens"}:
+        assert binding <= failing, (failing, shown(case, answer))
 
 
 def check_union(
@@ -229,7 +240,7 @@ def test_context_beside_a_prompt_or_an_output(stated: str, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(16))
 @pytest.mark.parametrize("name", ["prompt_tokens", "output_tokens"])
 def test_tokens_of_the_workload(name: str, seed: int) -> None:
-    """With few output tokens the prefill of the others weighs most: the set begins in the middle."""
+    """With few output tokens the prefill of others weighs most: the set begins in the middle."""
     choose = random.Random(name + str(seed))
     facts = roomy(choose, choose.choice((90, 500, 800)))
     other = {"prompt_tokens": "output_tokens", "output_tokens": "prompt_tokens"}[name]
@@ -297,15 +308,15 @@ def test_parallelism(name: str, seed: int) -> None:
     case = Case(name, facts)
     for quantity in choose.sample(("tpot", "ttft", "cost_per_hour"), choose.choice((0, 1, 1))):
         limit_on(choose, case, quantity, (1, 2, 4))
-    good = [v for v in LISTED[name] if case.feasible(v)]
+    good = [v for v in POWERS if case.feasible(v)]
     for answer, end in zip(ask_both(case), (0, -1), strict=True):
         if not good:
             assert answer["status"] == "infeasible", shown(case, answer)
             continue
         assert answer["status"] == "ok", shown(case, answer)
         assert answer["value"] == good[end], (good, shown(case, answer))
-        beyond = LISTED[name].index(good[end]) + (1 if end else -1)
-        failing = case.failing(LISTED[name][beyond]) if 0 <= beyond < 7 else {"domain"}
+        beyond = POWERS.index(good[end]) + (1 if end else -1)
+        failing = case.failing(POWERS[beyond]) if beyond >= 0 else {"domain"}
         assert set(answer["binding"]) <= failing, (failing, shown(case, answer))
 
 
@@ -347,7 +358,7 @@ def check_real(case: Case, typical: float) -> None:
             assert answer["status"] == "infeasible", shown(case, answer)
         return
     low, high = found[0][0], found[-1][1]
-    if low > scan_low:
+    if low > scan_low * (1 + 1e-9):
         assert smallest["status"] == "ok", shown(case, smallest)
         assert near(smallest["value"], low), (low, shown(case, smallest))
         check_real_binding(case, smallest, low * (1 - 1e-7))
@@ -360,7 +371,7 @@ def check_real(case: Case, typical: float) -> None:
         assert smallest["status"] == "ok", shown(case, smallest)
         assert smallest["value"] == least, shown(case, smallest)
         assert smallest["kind"] != "exact", shown(case, smallest)
-    if high < scan_high:
+    if high < scan_high * (1 - 1e-9):
         assert largest["status"] == "ok", shown(case, largest)
         assert near(largest["value"], high), (high, shown(case, largest))
         check_real_binding(case, largest, high * (1 + 1e-7))
@@ -384,7 +395,7 @@ def check_real_binding(case: Case, answer: Mapping[str, Any], beyond: float) -> 
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("name", [n for n in REAL if n not in ("price_per_gpu_hour", "arrival_rate")])
+@pytest.mark.parametrize("name", OF_ONE_STEP)
 def test_real_quantities(name: str, seed: int) -> None:
     choose = random.Random(name + str(seed))
     facts = roomy(choose, 4000)
@@ -392,7 +403,8 @@ def test_real_quantities(name: str, seed: int) -> None:
     typical = float(facts.pop(name))
     del facts["arrival_rate"]
     case = Case(name, facts)
-    places = [typical * choose.uniform(0.5, 2) if typical > 2 else typical * choose.uniform(0.5, 0.9)]
+    # A share stays below one.
+    places = [typical * choose.uniform(0.5, 2 if typical > 2 else 0.9)]
     for quantity in choose.sample(("tpot", "ttft", "e2e_latency"), choose.choice((1, 1, 2))):
         limit_on(choose, case, quantity, places)
     if seed == 2:

@@ -55,7 +55,6 @@ REFUSED = {
     ("deployment.stage_send_time", "pp"),
     ("deployment.step_time", "n_moe_layers"),
     ("deployment.prefill_all_reduce_time", "tp"),
-    ("deployment.n_gpus.mig", "mig_instances"),
 }
 
 

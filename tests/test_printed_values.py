@@ -203,7 +203,10 @@ def test_letters_read_back(expr: Any) -> None:
 @given(AS_WRITTEN)
 def test_what_is_written_reads_back(expr: Any) -> None:
     marks = {ONE_MARK[name]: value for name, value in VALUES.items()}
-    value = value_of(expr)
+    try:
+        value = value_of(expr)
+    except ZeroDivisionError:
+        assume(False)
     assume(value < math.inf)
     line = latex(expr, ONE_MARK, as_written=True)
     assert not re.search(r"[+-] *[+-]", line)

@@ -23,8 +23,8 @@ SCALAR = [r for r in catalogue().relations.values() if not r.is_array and r.give
 PAIRS = [(r, name) for r in SCALAR for name in r.inputs]
 UNITS = {name: q.unit for name, q in VOCABULARY.items() if not q.shape}
 
-# What the ladder cannot put alone symbolically; each of these answers on numbers, or is tried value by
-# value. A new formula that adds to this list wants a reason here.
+# What the ladder cannot put alone symbolically; each of these answers on numbers, or is tried value
+# by value. A new formula that adds to this list wants a reason here.
 REFUSED = {
     ("speculative_expected_tokens", "acceptance_rate"): "several places",
     ("integer_quantization.quantized_weight", "quant_scale"): "sign",
@@ -154,7 +154,8 @@ def _within(value: Fraction, span: object) -> bool:
 
 def _points_of(span: object) -> list[Fraction]:
     """The middle, and each end that belongs to the span."""
-    ends = [e for e, is_open in ((span.low, span.low_open), (span.high, span.high_open)) if not is_open]
+    both = ((span.low, span.low_open), (span.high, span.high_open))
+    ends = [end for end, is_open in both if not is_open]
     kept = [e for e in ends if e is not None]
     if span.low is not None and span.high is not None:
         kept.append((Fraction(span.low) + Fraction(span.high)) / 2)

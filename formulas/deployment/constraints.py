@@ -69,7 +69,8 @@ def experts_divide(n_experts, ep):
 @condition
 def batch_divides(batch, dp, pp):
     """A batch beyond the ranks and stages is split evenly over them."""
-    return either(batch <= dp * pp, equal(remainder(batch, dp * pp), 0))
+    ranks = dp * pp
+    return either(equal(ranks, 1), batch <= ranks, equal(remainder(batch, ranks), 0))
 
 
 @condition
@@ -124,6 +125,8 @@ CONSTRAINTS = (
 )
 # Limits that are none where nobody states them.
 OPTIONAL = frozenset(("ttft_slo", "tpot_slo", "max_batch", "max_position_embeddings"))
+# Checked where its quantity can be derived, and no gap in the answer where it cannot.
+WHERE_DERIVED = frozenset(("fleet_size",))
 # How the parts fit together: true or false, with no room to speak of.
 OF_STRUCTURE = frozenset(("replica_size", "node_size", "stages_fit"))
 # What TP must meet by itself: the default takes the largest power of two that does.

@@ -210,3 +210,5 @@ DEFAULTS = (
 OF_CONTEXT_ALONE = (mean_context_tokens, prompt_tokens, prefill_interference)
 # Only for a model without routed experts.
 OF_DENSE_MODELS = (n_moe_layers, n_experts, experts_per_token, active_params)
+# The absence of something, which nobody would think to state.
+SILENT = frozenset(("mig_instances", "windowed_layers"))

@@ -81,8 +81,8 @@ def _headline(answer: Answer, unit: Unit | None) -> str:
                 tail = "    assumed: nothing that is given determines it"
             return f"{name} {sign} {shown(answer, unit)}{tail}{digits}"
         case Range(intervals=spans) if all(s.low is not None and s.low == s.high for s in spans):
-            values = [_amount(name, span.low, unit) for span in spans]
-            return f"{name} {'=' if len(values) == 1 else 'is one of'} {', '.join(values)}"
+            points = [_amount(name, span.low, unit) for span in spans]
+            return f"{name} {'=' if len(points) == 1 else 'is one of'} {', '.join(points)}"
         case Range():
             text = shown(answer, unit)
             return f"{name} {text}" if text[0] in "<>" else f"{name} in {text}"

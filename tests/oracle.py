@@ -1,7 +1,7 @@
 """The deployment model once more, from the contract alone, in plain Python.
 
-Nothing here knows sympy or the product. Numbers may be floats or Fractions; with Fractions every ceiling
-and floor is exact. A quantity is looked up in the facts first, then computed, then assumed.
+Nothing here knows sympy or the product. Numbers may be floats or Fractions; with Fractions every
+ceiling and floor is exact. A quantity is looked up in the facts first, then computed, then assumed.
 """
 
 from __future__ import annotations

@@ -17,10 +17,12 @@ import sympy
 from formulas.quantity import Domain, Quantity
 from solvers.answer import Interval
 from solvers.branches import Refused, Span
+from solvers.counts import MOST_COUNTED, holds_at, runs_of
 from solvers.exact import substitute
 from solvers.isolate import isolate_within
 from solvers.number import Number, Undefined, ceiling, divide, floor, from_sympy, minus, same
 from solvers.roots import Unseparated, bends, distinct, real_roots, smooth_arms
+from solvers.spans import on_grid
 
 _MOST_LEVELS = 2000
 _STEPS = (sympy.ceiling, sympy.floor)
@@ -85,7 +87,9 @@ class Feasible:
         return ()
 
 
-def feasible_set(constraints: Mapping[str, Any], quantity: Quantity) -> Feasible:
+def feasible_set(
+    constraints: Mapping[str, Any], quantity: Quantity, grid: Fraction | None = None
+) -> Feasible:
     """The line of the quantity's domain, cut where any constraint may change.
 
     A constraint is a truth value or a sympy condition in the quantity's symbol. Raises Unseparated
@@ -102,8 +106,29 @@ def feasible_set(constraints: Mapping[str, Any], quantity: Quantity) -> Feasible
             del stepped[name]
     if stepped:
         window = _feasible(smooth, points, quantity).intervals()
+        counted = _counted(constraints, quantity, window, grid)
+        if counted is not None:
+            return counted
         points = distinct([*points, *_levels(stepped.values(), symbol, window)])
     return _feasible(constraints, points, quantity)
+
+
+def _counted(
+    constraints: Mapping[str, Any],
+    quantity: Quantity,
+    window: list[Interval],
+    grid: Fraction | None,
+) -> Feasible | None:
+    """The window as runs of grid points where the same constraints hold; None if it is long."""
+    if grid is None or not window or window[0].low is None or window[-1].high is None:
+        return None
+    first = on_grid(window[0].low, grid, down=False)
+    last = on_grid(window[-1].high, grid, down=True)
+    if (last - first) / grid > MOST_COUNTED:
+        return None
+    runs = runs_of(constraints, quantity, first, last, grid)
+    pieces = tuple(Piece(Interval(run.low, run.high), run.low) for run in runs)
+    return Feasible(pieces, tuple(run.holds for run in runs))
 
 
 def _feasible(constraints: Mapping[str, Any], points: list[Number], quantity: Quantity) -> Feasible:
@@ -116,16 +141,6 @@ def _feasible(constraints: Mapping[str, Any], points: list[Number], quantity: Qu
         for piece in pieces
     )
     return Feasible(tuple(pieces), holds)
-
-
-def holds_at(condition: Any, name: str, value: Number) -> bool:
-    """Whether a condition holds at a value of the quantity; where it has no value it does not."""
-    if isinstance(condition, bool):
-        return condition
-    try:
-        return substitute(condition, name, value) is True
-    except Undefined:
-        return False
 
 
 def _has_steps(condition: Any, symbol: Any) -> bool:
@@ -188,7 +203,10 @@ def _levels(conditions: Iterable[Any], symbol: Any, window: list[Interval]) -> l
 
 def _steps_of(inner: Any, symbol: Any, low: Number, high: Number) -> list[Number]:
     ends = []
-    turning = _zeros(sympy.diff(inner, symbol), symbol, Domain(_exact(low), _exact(high)))
+    window = Domain(_exact(low), _exact(high))
+    turning = [p for part in bends(inner, symbol) for p in _zeros(part, symbol, window)]
+    for arm in smooth_arms(inner, symbol):
+        turning += _zeros(sympy.diff(arm, symbol), symbol, window)
     for at in distinct([low, *turning, high]):
         try:
             value = substitute(inner, symbol.name, at)

@@ -9,6 +9,7 @@ from formulas.amounts import display
 from formulas.quantity import Quantity
 from solvers.answer import (
     Answer,
+    Evidence,
     Exact,
     Infeasible,
     Interval,
@@ -18,12 +19,13 @@ from solvers.answer import (
     Unbounded,
     Unproved,
 )
-from solvers.bounds import Feasible, feasible_set, holds_at
+from solvers.bounds import Feasible, feasible_set
 from solvers.chain import Chain
+from solvers.counts import holds_at
 from solvers.evidence import checks_of, constrained, evidence, replayed, truths
 from solvers.found import Lacking
-from solvers.limits import Limits, lacking_limit, limits_of, stated_truths
-from solvers.number import Number, Undefined, is_number
+from solvers.limits import MORE, Limits, lacking_limit, limits_of, stated_truths
+from solvers.number import Number, Undefined, inside, is_number
 from solvers.roots import Unseparated
 from solvers.settle import Settled
 from solvers.spans import Extreme, extreme
@@ -47,15 +49,16 @@ def extreme_of(settled: Settled, sense: str) -> Answer:
     limits = limits_of(chain)
     if isinstance(limits, Missing):
         return limits
+    grid = _grid(chain, quantity)
     try:
-        feasible = feasible_set(limits.conditions, quantity)
+        feasible = feasible_set(limits.conditions, quantity, grid)
     except Unseparated as trouble:
         return Unproved(chain.asked, f"the limits could not be separated: {trouble}")
-    best = extreme(feasible.intervals(), sense, _grid(chain, quantity))
+    best = extreme(feasible.intervals(), sense, grid)
     if best.unbounded:
         return Unbounded(chain.asked, sense)
     if best.value is None:
-        return _infeasible(chain, feasible, limits)
+        return _infeasible(chain, feasible)
     return _attained(chain, quantity, sense, feasible, limits, best)
 
 
@@ -78,7 +81,7 @@ def range_of(settled: Settled) -> Answer | None:
         return Unproved(chain.asked, f"the limits could not be separated: {trouble}")
     intervals = feasible.intervals()
     if not intervals:
-        return _infeasible(chain, feasible, limits)
+        return _infeasible(chain, feasible)
     names = [*truths(chain), *(limit.quantity for limit in chain.scenario.limits)]
     proof = evidence(chain, names, checked=False)
     return Range(chain.asked, tuple(intervals), evidence=replace(proof, unchecked=limits.unchecked))
@@ -112,12 +115,9 @@ def _attained(
     if grid is None:
         binding = feasible.failing_beyond(value, sense == "max")
     else:
-        beyond = value + grid if sense == "max" else value - grid
-        binding = tuple(
-            n for n, c in limits.conditions.items() if not holds_at(c, quantity.name, beyond)
+        binding = _failing_next(
+            feasible, limits, quantity, value, grid if sense == "max" else -grid
         )
-        # Where one more step still lies within the tolerance of a limit, that limit binds.
-        binding = binding or feasible.failing_beyond(_end(feasible, sense), sense == "max")
     replay = replayed(chain, chain.asked, value)
     proof = evidence(replay, constrained(replay))
     return Exact(
@@ -131,32 +131,53 @@ def _attained(
     )
 
 
+def _failing_next(
+    feasible: Feasible, limits: Limits, quantity: Quantity, value: Number, step: Fraction
+) -> tuple[str, ...]:
+    """What fails one step of the grid beyond the answer."""
+    beyond = value + step
+    if not inside(quantity.domain, beyond):
+        return ("domain",)
+    failing = (n for n, c in limits.conditions.items() if not holds_at(c, quantity.name, beyond))
+    sense = "max" if step > 0 else "min"
+    # Where one more step still lies within the tolerance of a limit, that limit binds.
+    return tuple(failing) or feasible.failing_beyond(_end(feasible, sense), sense == "max")
+
+
 def _end(feasible: Feasible, sense: str) -> Number | None:
     intervals = feasible.intervals()
     return intervals[-1].high if sense == "max" else intervals[0].low
 
 
 def _shown(binding: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name.removesuffix(" (2)") for name in binding))
+    return tuple(dict.fromkeys(name.partition(MORE)[0] for name in binding))
 
 
-def _infeasible(chain: Chain, feasible: Feasible, limits: Limits) -> Infeasible:
+def _infeasible(chain: Chain, feasible: Feasible) -> Infeasible:
     clash = feasible.smallest_clash()
-    # Shown where the fewest constraints are broken.
-    failing = [sum(not ok for ok in holds.values()) for holds in feasible.holds]
-    nearest = feasible.pieces[failing.index(min(failing))]
-    replay = replayed(chain, chain.asked, nearest.test)
     return Infeasible(
         chain.asked,
         _reason(chain, feasible, clash),
         tuple(_statement(chain, name) for name in clash),
-        replace(evidence(replay, constrained(replay)), unused=()),
+        _nearest_evidence(chain, feasible),
     )
+
+
+def _nearest_evidence(chain: Chain, feasible: Feasible) -> Evidence:
+    """What holds and what does not where the fewest constraints are broken."""
+    failing = [sum(not ok for ok in holds.values()) for holds in feasible.holds]
+    for index in sorted(range(len(failing)), key=failing.__getitem__):
+        replay = replayed(chain, chain.asked, feasible.pieces[index].test)
+        try:
+            return replace(evidence(replay, constrained(replay)), unused=())
+        except Lacking:
+            continue  # a limit has no value there
+    return Evidence()
 
 
 def _statement(chain: Chain, name: str) -> Statement:
     for limit in chain.scenario.limits:
-        if name in (limit.quantity, f"{limit.quantity} (2)"):
+        if name.partition(MORE)[0] == limit.quantity:
             text = limit.text or f"{limit.quantity} {limit.relation} {limit.value}"
             return Statement(limit.quantity, text, "you")
     meaning = next((c.meaning for c in chain.constraints if c.name == name), "its domain")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 import sympy
@@ -17,6 +18,9 @@ from solvers.missing import alternatives
 from solvers.number import Undefined, is_number, to_sympy
 
 _RELATIONS = {"<=": sympy.Le, ">=": sympy.Ge, "<": sympy.Lt, ">": sympy.Gt}
+
+# Between the name of a quantity and the number of a further limit on it.
+MORE = " #"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,8 @@ def stated_truths(chain: Chain) -> dict[str, Any]:
 
 
 def _fresh(name: str, taken: dict[str, Any]) -> str:
-    return name if name not in taken else f"{name} (2)"
+    more = (f"{name}{MORE}{number}" for number in count(2))
+    return name if name not in taken else next(n for n in more if n not in taken)
 
 
 def _condition(value: Any, relation: str, limit: Fraction) -> Any:

@@ -39,7 +39,7 @@ class Equation:
     target: Number
     found: Found
     text: str
-    assumed: frozenset[str] = frozenset()
+    guessed: frozenset[str] = frozenset()
     difference: bool = False
 
 
@@ -48,9 +48,8 @@ def equations(chain: Chain) -> list[Equation]:
     name = chain.asked
     symbol = chain.catalogue.quantities[name].symbol
     rows: list[Equation] = []
-    reach = chain.catalogue.downstream(name)
     for target in chain.equated():
-        if target == name or target not in reach:
+        if target == name:
             continue
         try:
             found = replace(chain, unknowns=frozenset()).function_of(name, target)
@@ -58,7 +57,7 @@ def equations(chain: Chain) -> list[Equation]:
             continue
         given = chain.scenario.given[target]
         if isinstance(found.value, sympy.Expr) and symbol in found.value.free_symbols:
-            row = Equation(target, found.value, given.value, found, given.text, found.assumed)
+            row = Equation(target, found.value, given.value, found, given.text, found.guessed)
             rows.append(row)
     for same_as in chain.scenario.equations:
         try:
@@ -77,7 +76,7 @@ def equations(chain: Chain) -> list[Equation]:
                     Fraction(0),
                     sides[0],
                     same_as.text,
-                    sides[0].assumed | sides[1].assumed,
+                    sides[0].guessed | sides[1].guessed,
                     difference=True,
                 )
             )
@@ -89,7 +88,7 @@ def backward(chain: Chain, assuming: bool) -> Answer | None:
     depends on it.
     """
     rows = equations(chain)
-    firm = [row for row in rows if not row.assumed]
+    firm = [row for row in rows if not row.guessed]
     rows = firm if firm or not assuming else rows
     if not rows:
         return None

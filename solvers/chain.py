@@ -140,7 +140,7 @@ class Chain:
         if given is not None:
             return Found(name, given.value, stated=frozenset((name,)))
         best = self.by_relation(name)
-        if best is not None and not best.assumed:
+        if best is not None and not best.guessed:
             return best
         backward = self._backward(name, assuming=False) or best
         if backward is not None:
@@ -163,7 +163,10 @@ class Chain:
             if not self.takes_part(relation):
                 continue
             try:
-                return self.apply(relation)
+                found = self.apply(relation)
+                # What has a default is not inferred by way of another quantity either.
+                if not (found.inferred and name in self.catalogue.defaults):
+                    return found
             except Lacking:
                 if self._hangs_on_withdrawn(relation):
                     return None
@@ -241,7 +244,7 @@ class Chain:
 
     def _backward(self, name: str, assuming: bool) -> Found | None:
         """The one value of `name` that makes a stated quantity, or the unknown, come out as it
-        is; without `assuming`, only where nothing is assumed on the way.
+        is; without `assuming`, only where nothing is guessed on the way.
         """
         if name in self.solving or len(self.solving) > _DEEPEST or self.using:
             return None
@@ -254,7 +257,7 @@ class Chain:
             except (Lacking, Undefined):
                 continue
             found = self._solved(name, target, function)
-            if found is not None and (assuming or not found.assumed):
+            if found is not None and (assuming or not found.guessed):
                 return found
         return None
 

@@ -128,13 +128,8 @@ def at_stake(chain: Chain, constraint: Condition) -> bool:
     """Whether anything that is stated says something of the constraint."""
     if constraint.name in WHERE_DERIVED:
         return False
-    for name in constraint.inputs:
-        try:
-            if chain.value(name).stated:
-                return True
-        except Lacking:
-            continue
-    return False
+    above = (chain.catalogue.upstream(name) | {name} for name in constraint.inputs)
+    return any(names & chain.scenario.given.keys() for names in above)
 
 
 def check_limit(chain: Chain, limit: Limit) -> Check:

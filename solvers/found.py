@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from formulas.deployment.defaults import STRUCTURAL
 from formulas.formula import Relation
 
 
@@ -31,3 +32,8 @@ class Found:
     assumed: frozenset[str] = frozenset()
     stated: frozenset[str] = frozenset()
     inferred: frozenset[str] = frozenset()
+
+    @property
+    def guessed(self) -> frozenset[str]:
+        """What was assumed and may be wrong, so that a stated fact comes before it."""
+        return self.assumed - STRUCTURAL

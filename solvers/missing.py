@@ -63,7 +63,8 @@ def _by_relations(
 ) -> list[frozenset[str]]:
     found: list[frozenset[str]] = []
     fallback = chain.catalogue.defaults.get(name)
-    assumable = (fallback,) if fallback is not None and name in chain.allowed else ()
+    allowed = name in chain.allowed or name == chain.asked
+    assumable = (fallback,) if fallback is not None and allowed else ()
     for relation in (*chain.relations(name), *assumable):
         if not (chain.takes_part(relation) or relation.any_with):
             continue

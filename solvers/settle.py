@@ -42,9 +42,9 @@ def settle(chain: Chain) -> Settled | Contradiction:
         if clash is None:
             return Settled(chain, withdrawn)
         name, found = clash
-        if not found.assumed:
+        if not found.guessed:
             return _contradiction(chain, name, found)
-        default = max(found.assumed, key=_TRUST.index)
+        default = max(found.guessed, key=_TRUST.index)
         withdrawn[default] = name
         chain = replace(
             chain,
@@ -67,7 +67,7 @@ def _first_clash(chain: Chain, settled: frozenset[str]) -> tuple[str, Found] | N
         except Lacking:
             continue
         # What another stated quantity implies backwards is found at that quantity.
-        if found.solved_from or (found.assumed and name in settled):
+        if found.solved_from or (found.guessed and name in settled):
             continue
         if _differs(found.value, chain.scenario.given[name].value):
             clashes.append((len(found.inferred), name, found))

@@ -42,14 +42,17 @@ def solve(request: Request) -> Answer:
     relations = tuple(r for word in request.using for r in names.named(word))
     find = request.find
     scenario = _freed(request.scenario, find) if request.sense else request.scenario
-    unknowns = frozenset() if find in scenario.given else frozenset((find,))
     # Under `using` the sheet's own line answers, and nothing is assumed.
     allowed = frozenset[str]() if relations else frozenset(names.defaults) - {find}
-    chain = Chain(names, scenario, unknowns, allowed, using=relations, asked=find, assume=assumed)
+    known = Chain(names, scenario, allowed=allowed, using=relations, asked=find, assume=assumed)
+    unknown = replace(known, unknowns=frozenset((find,)))
+    chain = known if find in scenario.given else unknown
     special = special_answer(chain)
     if special is not None:
         return special
-    settled = settle(chain)
+    # What relations give is no unknown when it is asked whether all that is stated holds together.
+    settled = settle(chain if known.by_relation(find) is None else known)
     if isinstance(settled, Contradiction):
         return settled
+    settled = replace(settled, chain=replace(settled.chain, unknowns=chain.unknowns))
     return extreme_of(settled, request.sense) if request.sense else value_of(settled)

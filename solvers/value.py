@@ -35,7 +35,7 @@ def value_of(settled: Settled) -> Answer:
     if name in chain.scenario.given:
         return _exact(known, chain.scenario.given[name].value)
     best = known.by_relation(name)
-    if best is not None and not best.assumed:
+    if best is not None and not best.guessed:
         return _forward(known, best)
     answer = backward(chain, assuming=False)
     if answer is not None:

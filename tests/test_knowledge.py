@@ -193,6 +193,34 @@ def test_assumed_are_defaults_and_not_what_was_inferred(find: str) -> None:
             assert shown == defaults[name], (find, name, answer["assumed"])
 
 
+FITTED = ("mbu", "mfu", "link_latency", "step_overhead")
+
+
+@pytest.mark.parametrize("stated", ["tpot", "e2e_latency", "ttft", "replica_request_rate"])
+@pytest.mark.parametrize("find", ["ttft", "step_time", "mbu", "e2e_latency", "cost_per_hour"])
+def test_the_assumptions_shown_give_what_is_stated(find: str, stated: str) -> None:
+    """One equation settles one unknown: two defaults inferred from it, each beside the other's
+    default, are a point at which the statement does not hold.
+    """
+    if find == stated:
+        return
+    given = {**EIGHT, "price_per_gpu_hour": 3}
+    target = model_of(given)[stated] * (Fraction(1, 2) if "rate" in stated else 3)
+    answer = ask(find, {**given, stated: target})
+    if answer["status"] != "ok":
+        assert answer["status"] == "missing", answer
+        return
+    shown = {name: answer["assumed"][name] for name in FITTED if name in answer["assumed"]}
+    if find in FITTED:
+        shown[find] = answer["value"]
+    if len(shown) < len(FITTED):
+        # What is not shown was not used, or is what gave way.
+        return
+    model = model_of({**given, **{n: Fraction(repr(v)) for n, v in shown.items()}})
+    assert near(model[stated], target, 1e-6), (float(model[stated]), float(target), shown)
+    assert near(model[find], answer["value"], 1e-6), (float(model[find]), answer["value"], shown)
+
+
 def test_an_inferred_input_is_the_model_put_back() -> None:
     """Mbu from tpot: what was assumed on the way gives the tpot again."""
     answer = ask("mbu", {**EIGHT, "tpot": Fraction("0.02")})
@@ -416,6 +444,14 @@ def test_facts_without_experts_are_dense() -> None:
     for find in ("prefill_time", "active_params", "weight_bytes_read_per_gpu"):
         wanted = {**given, "batch": 4}
         assert near(value(find, wanted), model_of(wanted)[find])
+
+
+def test_the_context_follows_from_a_ttft_and_the_output() -> None:
+    """Rule (2): the prompt is context minus output, so that ttft depends on the context."""
+    given = without(EIGHT, "prompt_tokens")
+    answer = ask("context_tokens", {**given, "ttft": model_of(EIGHT)["ttft"]})
+    assert answer["status"] == "ok", answer
+    assert near(answer["value"], 2500)
 
 
 def test_the_parameters_of_a_dense_model_are_all_active() -> None:

@@ -124,7 +124,9 @@ CONSTRAINTS = (
     mig_single,
 )
 # Limits that are none where nobody states them.
-OPTIONAL = frozenset(("ttft_slo", "tpot_slo", "max_batch", "max_position_embeddings"))
+OPTIONAL = frozenset(
+    ("ttft_slo", "tpot_slo", "max_batch", "max_position_embeddings", "available_gpus")
+)
 # Checked where its quantity can be derived, and no gap in the answer where it cannot.
 WHERE_DERIVED = frozenset(("fleet_size",))
 # How the parts fit together: true or false, with no room to speak of.

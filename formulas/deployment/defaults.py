@@ -38,12 +38,6 @@ def experts_per_token():
 
 
 @assumption
-def active_params(n_params):
-    """A dense model uses every parameter for every token."""
-    return n_params
-
-
-@assumption
 def windowed_layers():
     """Every layer caches every token in full."""
     return 0
@@ -182,7 +176,6 @@ DEFAULTS = (
     n_moe_layers,
     n_experts,
     experts_per_token,
-    active_params,
     windowed_layers,
     wide_params,
     mig_instances,
@@ -209,6 +202,20 @@ DEFAULTS = (
 # Only where neither prompt nor output is stated or asked.
 OF_CONTEXT_ALONE = (mean_context_tokens, prompt_tokens, prefill_interference)
 # Only for a model without routed experts.
-OF_DENSE_MODELS = (n_moe_layers, n_experts, experts_per_token, active_params)
+OF_DENSE_MODELS = (n_moe_layers, n_experts, experts_per_token)
+# What facts mean that leave it out, rather than a guess: never withdrawn. A model without experts is
+# dense, a question of a context alone is read as one.
+STRUCTURAL = frozenset(
+    row.gives
+    for row in (
+        expert_params,
+        *OF_DENSE_MODELS,
+        windowed_layers,
+        wide_params,
+        mig_instances,
+        prefix_hit_rate,
+        *OF_CONTEXT_ALONE,
+    )
+)
 # The absence of something, which nobody would think to state.
 SILENT = frozenset(("mig_instances", "windowed_layers"))

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from formulas.conditions import something_wide, uniform_cache
+from formulas.conditions import dense, something_wide, uniform_cache
 from formulas.expressions import ceiling, floor, largest, smallest
 from formulas.formula import definition
 from formulas.quantities import WIDE_WEIGHT_BYTES
+
+
+@definition(valid=(dense,))
+def active_params(n_params):
+    """A dense model uses every parameter for every token."""
+    return n_params
 
 
 @definition()

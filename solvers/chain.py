@@ -7,24 +7,21 @@ there.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any
 
 import sympy
 
 from formulas.catalogue import Catalogue
 from formulas.deployment.constraints import OPTIONAL
+from formulas.deployment.defaults import STRUCTURAL
 from formulas.formula import Condition, Relation
 from formulas.scenario import Scenario
-from solvers.branches import Root
-from solvers.exact import evaluate
+from solvers.exact import evaluate, without_removable_point
 from solvers.found import Found, Lacking
-from solvers.isolate import isolate
-from solvers.number import Undefined, is_number, same, to_sympy
+from solvers.number import Undefined, is_number
 
 _DEEPEST = 1
 
@@ -148,7 +145,7 @@ class Chain:
         if name in self.allowed:
             return self.assume(self, name) if self.assume else None
         # A quantity that has a default is never inferred from assumptions about others.
-        return None if name in self.catalogue.defaults else self._backward(name, assuming=True)
+        return None if self._is_guess(name) else self._backward(name, assuming=True)
 
     def relations(self, name: str) -> tuple[Relation, ...]:
         """The relations that may give the quantity, the highest in rank first."""
@@ -165,7 +162,7 @@ class Chain:
             try:
                 found = self.apply(relation)
                 # What has a default is not inferred by way of another quantity either.
-                if not (found.inferred and name in self.catalogue.defaults):
+                if not (found.inferred and self._is_guess(name)):
                     return found
             except Lacking:
                 if self._hangs_on_withdrawn(relation):
@@ -176,6 +173,9 @@ class Chain:
                 self.troubles[name] = f"{relation.key}: {trouble}"
                 return None
         return None
+
+    def _is_guess(self, name: str) -> bool:
+        return name in self.catalogue.defaults and name not in STRUCTURAL
 
     def _hangs_on_withdrawn(self, relation: Relation) -> bool:
         """A lower relation must not answer in place of one that only lacks a withdrawn
@@ -220,7 +220,7 @@ class Chain:
                 used[name] = self.value(name)
             return used[name].value
 
-        expr = self._without_removable_point(relation, lookup)
+        expr = without_removable_point(relation, lookup)
         value = expr if is_number(expr) else evaluate(expr, lookup)
         return Found(
             relation.gives,
@@ -231,14 +231,6 @@ class Chain:
             stated=frozenset[str]().union(*(f.stated for f in used.values())),
             inferred=frozenset[str]().union(*(f.inferred for f in used.values())),
         )
-
-    def _without_removable_point(self, relation: Relation, lookup: Any) -> Any:
-        for name, (point, instead) in relation.removable.items():
-            value = lookup(name)
-            if is_number(value) and same(value, Fraction(point)):
-                arguments = [to_sympy(lookup(n)) for n in inspect.signature(instead).parameters]
-                return instead(*arguments)
-        return relation.value
 
     # -- backwards
 
@@ -268,13 +260,15 @@ class Chain:
         return tuple(mine)
 
     def _solved(self, name: str, target: str, function: Found) -> Found | None:
+        from solvers.equation import only_root
+
         symbol = self.catalogue.quantities[name].symbol
         if not isinstance(function.value, sympy.Expr) or symbol not in function.value.free_symbols:
             return None
         if function.value.free_symbols != {symbol} and name not in function.inputs:
             return None  # with another unknown in it, only what one relation says is followed
         wanted = self.value(target)
-        value = self._only_root(function.value, wanted.value, name)
+        value = only_root(function.value, wanted.value, self.catalogue.quantities[name])
         if value is None:
             return None
         return Found(
@@ -287,15 +281,3 @@ class Chain:
             stated=function.stated | wanted.stated,
             inferred=function.inferred | wanted.inferred | {target},
         )
-
-    def _only_root(self, expr: Any, target: Any, name: str) -> Any:
-        from solvers.equation import solve_equation
-
-        quantity = self.catalogue.quantities[name]
-        if is_number(target) and expr.free_symbols == {quantity.symbol}:
-            solved = solve_equation(expr, target, quantity)
-            return solved.points[0] if len(solved.points) == 1 and not solved.spans else None
-        branches = isolate(expr, to_sympy(target), quantity.symbol)
-        if isinstance(branches, tuple) and len(branches) == 1 and isinstance(branches[0], Root):
-            return branches[0].value if branches[0].condition == sympy.true else None
-        return None

@@ -70,6 +70,19 @@ def solve_equation(expr: Any, target: Number, quantity: Quantity) -> Solved:
     return _admitted(expr, target, quantity, points, spans)
 
 
+def only_root(expr: Any, target: Any, quantity: Quantity) -> Any:
+    """The one value, or the one expression in another unknown, that makes expr the target; None
+    where there are none or several.
+    """
+    if is_number(target) and expr.free_symbols == {quantity.symbol}:
+        solved = solve_equation(expr, target, quantity)
+        return solved.points[0] if len(solved.points) == 1 and not solved.spans else None
+    branches = isolate(expr, to_sympy(target), quantity.symbol)
+    if isinstance(branches, tuple) and len(branches) == 1 and isinstance(branches[0], Root):
+        return branches[0].value if branches[0].condition == sympy.true else None
+    return None
+
+
 def _bends_in_several_places(expr: Any, symbol: Any) -> bool:
     """Where arms meet elsewhere than at one occurrence, a stretch may satisfy the equation too."""
     return bool(expr.has(*CASES) and expr.count(symbol) > 1)

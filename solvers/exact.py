@@ -6,6 +6,7 @@ goes as far as it can and stops there.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache, reduce
@@ -15,6 +16,7 @@ import sympy
 
 from formulas.expressions import Round
 from formulas.fold import Leaf, fold
+from formulas.formula import Relation
 from solvers.number import (
     CONTEXT,
     EXACT_BITS,
@@ -200,3 +202,13 @@ def evaluate(expr: Any, lookup: Callable[[str], Any]) -> Any:
 def substitute(expr: Any, unknown: str, value: Number) -> Any:
     """The value of an expression in one unknown."""
     return evaluate(expr, {unknown: value}.__getitem__)
+
+
+def without_removable_point(relation: Relation, lookup: Callable[[str], Any]) -> Any:
+    """The relation's expression, or what it tends to at a point where it is 0/0."""
+    for name, (point, instead) in relation.removable.items():
+        value = lookup(name)
+        if is_number(value) and same(value, Fraction(point)):
+            names = inspect.signature(instead).parameters
+            return instead(*(to_sympy(lookup(n)) for n in names))
+    return relation.value

@@ -203,8 +203,8 @@ DEFAULTS = (
 OF_CONTEXT_ALONE = (mean_context_tokens, prompt_tokens, prefill_interference)
 # Only for a model without routed experts.
 OF_DENSE_MODELS = (n_moe_layers, n_experts, experts_per_token)
-# What facts mean that leave it out, rather than a guess: never withdrawn. A model without experts is
-# dense, a question of a context alone is read as one.
+# What facts mean that leave it out, rather than a guess: never withdrawn. A model without experts
+# is dense, a question of a context alone is read as one.
 STRUCTURAL = frozenset(
     row.gives
     for row in (

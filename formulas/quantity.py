@@ -116,6 +116,13 @@ def intermediate(name: str, shape: Any) -> Any:
     return sympy.MatrixSymbol(name, *shape)
 
 
+def whole_number(name: str) -> Any:
+    """A symbol for what a rounding comes to, while an equation is taken apart; no quantity."""
+    import sympy
+
+    return sympy.Symbol(name, integer=True)
+
+
 def subject(name: str, rows: Iterable[tuple[Any, ...]]) -> tuple[Quantity, ...]:
     """The quantities of one subject, from rows of name, letter, unit, domain, meaning[, label]."""
     return tuple(_of_row(name, *row) for row in rows)

@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy
 
-from formulas.quantity import Domain, Quantity
+from formulas.quantity import Domain, Quantity, whole_number
 from solvers.answer import Interval
 from solvers.bounds import pieces_of
 from solvers.branches import Branch, Refused, Root, Span
@@ -123,18 +123,51 @@ def _numerically(expr: Any, target: Number, quantity: Quantity, reason: str) -> 
         return Solved(tuple(hits))
     if expr.has(sympy.Mod):
         return Solved(refused=reason)
-    if any(symbol in node.free_symbols for node in expr.atoms(sympy.ceiling, sympy.floor)):
+    steps = [n for n in expr.atoms(sympy.ceiling, sympy.floor) if symbol in n.free_symbols]
+    if steps and domain.whole:
         return _among_whole(expr, target, quantity, reason)
+    if steps:
+        return _on_one_step(expr, target, quantity, steps, reason)
     try:
         points = _cuts(expr - to_sympy(target), quantity)
     except Unseparated as trouble:
         return Solved(refused=f"{reason}; {trouble}")
+    return _piece_by_piece(expr, target, quantity, points)
+
+
+def _piece_by_piece(expr: Any, target: Number, quantity: Quantity, points: list[Number]) -> Solved:
+    """The points that satisfy the equation, and the pieces between them on which it holds."""
+    domain = quantity.domain
     pieces = pieces_of(distinct([*points, *_ends(domain)]), domain)
     open_pieces = [p for p in pieces if p.span.low != p.span.high]
     spans = [p.span for p in open_pieces if _meets(expr, target, quantity, p.test)]
     closed = [replace(s, low_open=s.low is None, high_open=s.high is None) for s in spans]
     alone = [p for p in points if not any(contains(span, p) for span in closed)]
     return _admitted(expr, target, quantity, alone, closed)
+
+
+def _on_one_step(
+    expr: Any, target: Number, quantity: Quantity, steps: list[Any], reason: str
+) -> Solved:
+    """ceil(g) = n is n - 1 < g <= n: where g takes these values the line is cut."""
+    step = steps[0]
+    level = whole_number("level")
+    outer = expr.xreplace({step: level})
+    if len(steps) > 1 or quantity.symbol in outer.free_symbols:
+        return Solved(refused=reason)
+    branches = isolate(outer, to_sympy(target), level)
+    if isinstance(branches, Refused):
+        return Solved(refused=branches.reason)
+    points: list[Number] = []
+    try:
+        for branch in branches:
+            values = _real(branch.value) if isinstance(branch, Root) else []
+            for value in (v for v in values if isinstance(v, Fraction) and v.denominator == 1):
+                for edge in (value - 1, value, value + 1):
+                    points += _cuts(step.args[0] - to_sympy(edge), quantity)
+    except Unseparated as trouble:
+        return Solved(refused=f"{reason}; {trouble}")
+    return _piece_by_piece(expr, target, quantity, distinct(points))
 
 
 def _ends(domain: Domain) -> list[Number]:
@@ -154,8 +187,6 @@ def _cuts(gap: Any, quantity: Quantity) -> list[Number]:
 
 def _among_whole(expr: Any, target: Number, quantity: Quantity, reason: str) -> Solved:
     """A count under a ceiling is tried number by number."""
-    if not quantity.domain.whole:
-        return Solved(refused=reason)
     near = sympy.lambdify(quantity.symbol, expr, modules="math")
     wanted, start = float(target), int(quantity.domain.low or 0)
     hits: list[Number] = []

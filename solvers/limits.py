@@ -54,6 +54,7 @@ def limits_of(chain: Chain) -> Limits | Missing:
             if at_stake(chain, constraint):
                 unchecked.append(constraint.name)
     conditions.update(stated_truths(chain))
+    _infer_parts(chain)
     for name, found in chain.memo.items():
         if found is not None and found.solved_from and isinstance(found.value, sympy.Expr):
             domain = chain.catalogue.quantities[name].domain
@@ -61,6 +62,16 @@ def limits_of(chain: Chain) -> Limits | Missing:
                 sign = ">" if domain.low_open else ">="
                 conditions[_fresh(name, conditions)] = _condition(found.value, sign, domain.low)
     return Limits(conditions, tuple(unchecked))
+
+
+def _infer_parts(chain: Chain) -> None:
+    """What the asked quantity is made of follows from it, and has a domain of its own."""
+    for relation in chain.relations(chain.asked):
+        for name in relation.inputs if chain.takes_part(relation) else ():
+            try:
+                chain.value(name)
+            except Lacking:
+                continue
 
 
 def lacking_limit(chain: Chain, name: str) -> Missing:

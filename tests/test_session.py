@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ import pytest
 import derive
 from derive import Reply, Session
 from formulas.errors import Problem
+
+CONFIGS = Path(__file__).parent / "configs"
 
 LIMITS = ["tpot <= 30 ms", "batch = 32"]
 
@@ -181,3 +184,12 @@ def test_the_package_offers_what_it_says() -> None:
     assert derive.Session is Session
     with pytest.raises(AttributeError, match="nothing_of_the_kind"):
         _ = derive.nothing_of_the_kind  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("path", ["dense-gqa-70b", "dense-gqa-70b/config.json"])
+def test_a_config_file_answers_as_the_model_of_the_table(path: str) -> None:
+    question = "max context given model {}, gpu 8 x h100-sxm, tp = 8, batch = 32, tpot <= 30 ms"
+    named = Session().ask(question.format("llama-3.1-70b")).to_dict()
+    read = Session().ask(question.format(CONFIGS / path)).to_dict()
+    assert named["value"] > 0
+    assert named == read

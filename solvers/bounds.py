@@ -21,7 +21,7 @@ from solvers.counts import MOST_COUNTED, holds_at, runs_of
 from solvers.exact import substitute
 from solvers.isolate import isolate_within
 from solvers.number import Number, Undefined, ceiling, divide, floor, from_sympy, minus, same
-from solvers.roots import Unseparated, bends, distinct, real_roots, smooth_arms
+from solvers.roots import Unseparated, bends, distinct, smooth_arms, zeros
 from solvers.spans import on_grid
 
 _MOST_LEVELS = 2000
@@ -155,17 +155,8 @@ def _cuts(conditions: Iterable[Any], symbol: Any, domain: Domain) -> list[Number
         if isinstance(condition, bool):
             continue
         for relation in condition.atoms(sympy.core.relational.Relational):
-            points += _zeros(relation.lhs - relation.rhs, symbol, domain)
+            points += zeros(relation.lhs - relation.rhs, symbol, domain)
     return distinct(points)
-
-
-def _zeros(expr: Any, symbol: Any, domain: Domain) -> list[Number]:
-    found: list[Number] = []
-    for part in (expr, *bends(expr, symbol)):
-        for arm in smooth_arms(part, symbol):
-            if symbol in arm.free_symbols:
-                found += real_roots(arm, symbol, domain.low, domain.high)
-    return found
 
 
 def _ends_of(condition: Any, symbol: Any) -> list[Number] | None:
@@ -204,9 +195,9 @@ def _levels(conditions: Iterable[Any], symbol: Any, window: list[Interval]) -> l
 def _steps_of(inner: Any, symbol: Any, low: Number, high: Number) -> list[Number]:
     ends = []
     window = Domain(_exact(low), _exact(high))
-    turning = [p for part in bends(inner, symbol) for p in _zeros(part, symbol, window)]
+    turning = [p for part in bends(inner, symbol) for p in zeros(part, symbol, window)]
     for arm in smooth_arms(inner, symbol):
-        turning += _zeros(sympy.diff(arm, symbol), symbol, window)
+        turning += zeros(sympy.diff(arm, symbol), symbol, window)
     for at in distinct([low, *turning, high]):
         try:
             value = substitute(inner, symbol.name, at)
@@ -218,7 +209,7 @@ def _steps_of(inner: Any, symbol: Any, low: Number, high: Number) -> list[Number
     if last - first > _MOST_LEVELS:
         raise Unseparated(f"a stepped constraint with {last - first} steps")
     for level in range(first, last + 1):
-        found += _zeros(inner - level, symbol, Domain(_exact(low), _exact(high)))
+        found += zeros(inner - level, symbol, Domain(_exact(low), _exact(high)))
     return found
 
 

@@ -30,7 +30,7 @@ from solvers.number import (
     same,
     to_sympy,
 )
-from solvers.roots import Unseparated, bends, distinct, real_roots, smooth_arms
+from solvers.roots import Unseparated, distinct, zeros
 from solvers.spans import contains
 
 _PLAIN = Fraction(1, 10**12)
@@ -129,7 +129,7 @@ def _numerically(expr: Any, target: Number, quantity: Quantity, reason: str) -> 
     if steps:
         return _on_one_step(expr, target, quantity, steps, reason)
     try:
-        points = _cuts(expr - to_sympy(target), quantity)
+        points = zeros(expr - to_sympy(target), symbol, domain)
     except Unseparated as trouble:
         return Solved(refused=f"{reason}; {trouble}")
     return _piece_by_piece(expr, target, quantity, points)
@@ -164,7 +164,7 @@ def _on_one_step(
             values = _real(branch.value) if isinstance(branch, Root) else []
             for value in (v for v in values if isinstance(v, Fraction) and v.denominator == 1):
                 for edge in (value - 1, value, value + 1):
-                    points += _cuts(step.args[0] - to_sympy(edge), quantity)
+                    points += zeros(step.args[0] - to_sympy(edge), quantity.symbol, quantity.domain)
     except Unseparated as trouble:
         return Solved(refused=f"{reason}; {trouble}")
     return _piece_by_piece(expr, target, quantity, distinct(points))
@@ -172,17 +172,6 @@ def _on_one_step(
 
 def _ends(domain: Domain) -> list[Number]:
     return [end for end in (domain.low, domain.high) if end is not None]
-
-
-def _cuts(gap: Any, quantity: Quantity) -> list[Number]:
-    """Where an arm of the gap is 0, or one arm takes over from another."""
-    domain, symbol = quantity.domain, quantity.symbol
-    points: list[Number] = []
-    for part in (gap, *bends(gap, symbol)):
-        for arm in smooth_arms(part, symbol):
-            if symbol in arm.free_symbols:
-                points += real_roots(arm, symbol, domain.low, domain.high)
-    return points
 
 
 def _among_whole(expr: Any, target: Number, quantity: Quantity, reason: str) -> Solved:

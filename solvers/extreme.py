@@ -15,16 +15,23 @@ from solvers.answer import (
     Interval,
     Missing,
     Range,
-    Statement,
     Unbounded,
     Unproved,
 )
 from solvers.bounds import Feasible, feasible_set
 from solvers.chain import Chain
+from solvers.choices import allowed_choices, best_choice
 from solvers.counts import holds_at
 from solvers.evidence import checks_of, constrained, evidence, replayed, truths
 from solvers.found import Lacking
-from solvers.limits import MORE, Limits, lacking_limit, limits_of, stated_truths
+from solvers.limits import (
+    Limits,
+    lacking_limit,
+    limits_of,
+    shown_names,
+    stated_truths,
+    statement_of,
+)
 from solvers.number import Number, Undefined, inside, is_number
 from solvers.roots import Unseparated
 from solvers.settle import Settled
@@ -45,7 +52,7 @@ def extreme_of(settled: Settled, sense: str) -> Answer:
         return replace(answer, sense=sense) if isinstance(answer, Exact) else answer
     quantity = chain.catalogue.quantities[chain.asked]
     if quantity.domain.choices:
-        return _among_choices(chain, quantity, sense)
+        return best_choice(chain, quantity, sense)
     limits = limits_of(chain)
     if isinstance(limits, Missing):
         return limits
@@ -71,7 +78,7 @@ def range_of(settled: Settled) -> Answer | None:
     if not limited and not stated_truths(chain):
         return None
     if quantity.domain.choices:
-        return _allowed_choices(chain, quantity)
+        return allowed_choices(chain, quantity)
     limits = limits_of(chain)
     if isinstance(limits, Missing):
         return limits
@@ -123,7 +130,7 @@ def _attained(
     return Exact(
         chain.asked,
         value,
-        binding=_shown(binding) or ("domain",),
+        binding=shown_names(binding) or ("domain",),
         sense=sense,
         numeric=not isinstance(value, Fraction),
         intervals=tuple(feasible.intervals()),
@@ -149,16 +156,12 @@ def _end(feasible: Feasible, sense: str) -> Number | None:
     return intervals[-1].high if sense == "max" else intervals[0].low
 
 
-def _shown(binding: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name.partition(MORE)[0] for name in binding))
-
-
 def _infeasible(chain: Chain, feasible: Feasible) -> Infeasible:
     clash = feasible.smallest_clash()
     return Infeasible(
         chain.asked,
         _reason(chain, feasible, clash),
-        tuple(_statement(chain, name) for name in clash),
+        tuple(statement_of(chain, name) for name in clash),
         _nearest_evidence(chain, feasible),
     )
 
@@ -173,15 +176,6 @@ def _nearest_evidence(chain: Chain, feasible: Feasible) -> Evidence:
         except Lacking:
             continue  # a limit has no value there
     return Evidence()
-
-
-def _statement(chain: Chain, name: str) -> Statement:
-    for limit in chain.scenario.limits:
-        if name.partition(MORE)[0] == limit.quantity:
-            text = limit.text or f"{limit.quantity} {limit.relation} {limit.value}"
-            return Statement(limit.quantity, text, "you")
-    meaning = next((c.meaning for c in chain.constraints if c.name == name), "its domain")
-    return Statement(name, meaning, "always")
 
 
 def _reason(chain: Chain, feasible: Feasible, clash: tuple[str, ...]) -> str:
@@ -217,7 +211,7 @@ def _determined(known: Chain, value: Number, sense: str) -> Answer:
     proof = evidence(known, (known.asked, *constrained(known)))
     broken = [c for c in checks if not c.holds]
     if broken:
-        said = tuple(_statement(known, c.name) for c in broken)
+        said = tuple(statement_of(known, c.name) for c in broken)
         reason = (
             f"the facts leave only one value, and it breaks {' and '.join(c.name for c in broken)}"
         )
@@ -231,63 +225,3 @@ def _determined(known: Chain, value: Number, sense: str) -> Answer:
         intervals=(Interval(value, value),),
         evidence=proof,
     )
-
-
-def _failing(chain: Chain, quantity: Quantity) -> dict[Fraction, tuple[str, ...]] | Missing:
-    """What each choice of a discrete quantity breaks."""
-    failing: dict[Fraction, tuple[str, ...]] = {}
-    for choice in quantity.domain.choices:
-        try:
-            checks, _ = checks_of(replayed(chain, chain.asked, choice))
-        except Lacking as lacking:
-            return lacking_limit(chain, next(iter(lacking.names)))
-        failing[choice] = tuple(c.name for c in checks if not c.holds)
-    return failing
-
-
-def _no_choice(chain: Chain, failing: dict[Fraction, tuple[str, ...]]) -> Infeasible:
-    names = _smallest_hitting(list(failing.values()))
-    said = tuple(_statement(chain, name) for name in names)
-    return Infeasible(chain.asked, f"every choice breaks {' or '.join(names)}", said)
-
-
-def _allowed_choices(chain: Chain, quantity: Quantity) -> Answer:
-    """Every choice that breaks nothing."""
-    failing = _failing(chain, quantity)
-    if isinstance(failing, Missing):
-        return failing
-    good = [choice for choice, names in failing.items() if not names]
-    if not good:
-        return _no_choice(chain, failing)
-    replay = replayed(chain, chain.asked, good[0])
-    proof = replace(evidence(replay, constrained(replay), checked=False), steps=(), outcomes={})
-    return Range(chain.asked, tuple(Interval(c, c) for c in good), evidence=proof)
-
-
-def _among_choices(chain: Chain, quantity: Quantity, sense: str) -> Answer:
-    """A discrete quantity is enumerated over its domain, and never rounded or relaxed."""
-    failing = _failing(chain, quantity)
-    if isinstance(failing, Missing):
-        return failing
-    good = [choice for choice, names in failing.items() if not names]
-    if not good:
-        return _no_choice(chain, failing)
-    value = max(good) if sense == "max" else min(good)
-    beyond = [c for c in failing if (c > value if sense == "max" else c < value)]
-    nearest = min(beyond, key=lambda c: abs(c - value)) if beyond else None
-    binding = failing[nearest] if nearest is not None else ("domain",)
-    replay = replayed(chain, chain.asked, value)
-    proof = evidence(replay, constrained(replay))
-    return Exact(chain.asked, value, binding=_shown(binding), sense=sense, evidence=proof)
-
-
-def _smallest_hitting(groups: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """The fewest names that stand in every group of failures."""
-    from itertools import combinations
-
-    names = list(dict.fromkeys(name for group in groups for name in group))
-    for size in range(1, len(names) + 1):
-        for chosen in combinations(names, size):
-            if all(set(chosen) & set(group) for group in groups):
-                return chosen
-    return tuple(names)

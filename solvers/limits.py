@@ -10,7 +10,7 @@ from typing import Any
 import sympy
 
 from formulas.formula import Condition
-from solvers.answer import Missing
+from solvers.answer import Missing, Statement
 from solvers.chain import Chain
 from solvers.evidence import at_stake, compare
 from solvers.found import Lacking
@@ -132,3 +132,18 @@ def _condition(value: Any, relation: str, limit: Fraction) -> Any:
         return compare(value, relation, limit)
     built = _RELATIONS[relation](value, to_sympy(limit))
     return bool(built) if built in (sympy.true, sympy.false) else built
+
+
+def shown_names(binding: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of constraints as people know them, each once."""
+    return tuple(dict.fromkeys(name.partition(MORE)[0] for name in binding))
+
+
+def statement_of(chain: Chain, name: str) -> Statement:
+    """What was said, or what always holds, behind the name of a constraint."""
+    for limit in chain.scenario.limits:
+        if name.partition(MORE)[0] == limit.quantity:
+            text = limit.text or f"{limit.quantity} {limit.relation} {limit.value}"
+            return Statement(limit.quantity, text, "you")
+    meaning = next((c.meaning for c in chain.constraints if c.name == name), "its domain")
+    return Statement(name, meaning, "always")

@@ -16,6 +16,7 @@ import sympy
 from mpmath.ctx_iv import MPIntervalContext
 
 from formulas.fold import fold
+from formulas.quantity import Domain
 from solvers.exact import substitute
 from solvers.inverses import arms_of
 from solvers.number import (
@@ -94,6 +95,16 @@ def real_roots(expr: Any, unknown: Any, low: Number | None, high: Number | None)
         if unknown in part.free_symbols:
             found += _roots_of(part, unknown, low, high)
     return distinct(found)
+
+
+def zeros(expr: Any, unknown: Any, domain: Domain) -> list[Number]:
+    """Where an arm of the expression is 0 or has a pole, or one arm takes over from another."""
+    found: list[Number] = []
+    for part in (expr, *bends(expr, unknown)):
+        for arm in smooth_arms(part, unknown):
+            if unknown in arm.free_symbols:
+                found += real_roots(arm, unknown, domain.low, domain.high)
+    return found
 
 
 def distinct(values: list[Number]) -> list[Number]:

@@ -215,7 +215,7 @@ def test_context_alone(seed: int) -> None:
         limit_on(choose, case, quantity, (20, 100, 200), choose.choice(("<=", "<")))
     if seed % 4 == 1:
         two_sided(choose, case, "step_time", [30.0, 170.0])
-    check_whole(case, range(1200))
+    check_whole(case, range(1000))
 
 
 @pytest.mark.parametrize("seed", range(14))
@@ -234,7 +234,7 @@ def test_context_beside_a_prompt_or_an_output(stated: str, seed: int) -> None:
         limit_on(choose, case, quantity, (70, 100, 200), sign)
     if seed % 4 == 1:
         two_sided(choose, case, "tpot", [90.0, 150.0])
-    check_whole(case, range(1000))
+    check_whole(case, range(850))
 
 
 @pytest.mark.parametrize("seed", range(16))
@@ -252,7 +252,7 @@ def test_tokens_of_the_workload(name: str, seed: int) -> None:
         limit_on(choose, case, quantity, (20, 100, 300))
     if seed % 4 == 1:
         two_sided(choose, case, "tpot", [15.0, 120.0])
-    check_whole(case, range(1 if name == "output_tokens" else 0, 1000))
+    check_whole(case, range(1 if name == "output_tokens" else 0, 850))
 
 
 def test_the_feasible_outputs_do_not_begin_at_the_bottom() -> None:
@@ -428,6 +428,23 @@ def test_what_a_budget_buys(name: str, seed: int) -> None:
 
 
 # -- cases that a random one would seldom be
+
+# Fails as written: half of the experts is the base 1/2 of a power in the batch, and the search for
+# its roots ends at 2^100 without an answer.
+@pytest.mark.parametrize("used", [1, 2, 4])
+@pytest.mark.parametrize(
+    ("quantity", "limit"), [("tpot", 0.018), ("tpot", 0.1), ("e2e_latency", 1.0)]
+)
+def test_a_batch_over_few_experts(quantity: str, limit: float, used: int) -> None:
+    facts = {
+        "n_layers": 32, "d_model": 4096, "n_heads": 32, "n_kv_heads": 8, "d_head": 128,
+        "n_params": 47 * 10**9, "active_params": 26 * 10**9, "expert_params": 42 * 10**9,
+        "n_experts": 8, "experts_per_token": used, "n_moe_layers": 32,
+        "vram_bytes": 192 * 10**9, "memory_bandwidth": 8 * 10**12, "peak_flops": 2 * 10**15,
+        "prompt_tokens": 50, "output_tokens": 30,
+    }  # fmt: skip
+    check_whole(Case("batch", facts, [(quantity, "<=", limit)]), range(1, 7000))
+
 
 LLAMA_70B = {
     "n_layers": 80, "d_model": 8192, "n_heads": 64, "n_kv_heads": 8, "d_head": 128,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -204,7 +205,7 @@ def inverse_case(choose: random.Random) -> tuple[str, str, dict[str, Any], dict[
             return name, output, given, facts
 
 
-@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("seed", range(40))
 def test_backwards(seed: int) -> None:
     """The input is found again from the output, and every value found gives that output."""
     name, output, given, facts = inverse_case(random.Random(1000 + seed))
@@ -223,6 +224,23 @@ def test_backwards_from_every_input(name: str) -> None:
             check_backwards(found, output, given, facts)
             if name in ("runtime_overhead", "n_heads", "price_per_gpu_hour"):
                 break
+
+
+# Fails as written: the value for pp is compared exactly, where a share of the layers is no finite
+# decimal or the memory is rounded, although equal means within 1e-9.
+@pytest.mark.parametrize("n_layers", [62, 27])
+@pytest.mark.parametrize("significant", [12, 17, 25])
+def test_pipeline_stages_from_a_rounded_memory(n_layers: int, significant: int) -> None:
+    given = {
+        "n_layers": n_layers, "n_kv_heads": 8, "d_head": 128, "n_params": 24518676847,
+        "batch": 4, "prompt_tokens": 7921, "output_tokens": 3620, "runtime_overhead": 2611338934,
+    }  # fmt: skip
+    facts = {**oracle_facts(given), "pp": Fraction(2)}
+    memory = stated(Model(facts)["memory_used_per_gpu"])
+    memory = Fraction(f"{Decimal(memory.numerator) / memory.denominator:.{significant - 1}e}")
+    check_backwards(
+        "pp", "memory_used_per_gpu", {**given, "memory_used_per_gpu": memory}, facts
+    )
 
 
 def check_backwards(

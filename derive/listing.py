@@ -37,31 +37,6 @@ SECTIONS = {
     "beyond": "Beyond chat",
     "deployment": "Definitions of the deployment model",
 }
-# The sheet's order, where the modules keep entries on arrays apart from the others of a section.
-# An entry that is not named here follows those that are.
-ORDER = (
-    "attention",
-    "decoder_layer",
-    "flops_per_token",
-    "softmax_temperature",
-    "rope_frequency",
-    "locked_batch_utilization",
-    "paged_block_lookup",
-    "prefix_block_hash",
-    "chunked_prefill",
-    "kv_offload",
-    "speculative_acceptance",
-    "speculative_expected_tokens",
-    "speculative_speedup",
-    "integer_quantization",
-    "constrained_decoding",
-    "lora_forward",
-    "lora_size",
-    "tpot",
-    "e2e_latency",
-    "goodput",
-    "littles_law",
-)
 
 
 def list_data(words: Words = "") -> list[dict[str, Any]]:
@@ -121,16 +96,8 @@ class _Row:
 def _formulas() -> Iterator[_Row]:
     from formulas.catalogue import catalogue
 
-    sections = list(SECTIONS)
-    places = {identity: place for place, identity in enumerate(ORDER)}
-    entries = catalogue().formulas
-    # The sort is stable: within a section the modules' order stands where ORDER says nothing.
-    ordered = sorted(
-        entries,
-        key=lambda e: (sections.index(entries[e][0].section), places.get(e, len(places))),
-    )
-    for identity in ordered:
-        yield _row(identity, "formula", entries[identity])
+    for identity, relations in catalogue().formulas.items():
+        yield _row(identity, "formula", relations)
 
 
 def _definitions() -> Iterator[_Row]:

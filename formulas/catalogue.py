@@ -17,9 +17,16 @@ from formulas.quantities import ALIASES
 from formulas.quantity import Quantity
 
 SHEET = (
-    "attention", "model", "memory", "speed", "engine", "engine_arrays", "faster", "faster_arrays",
-    "scaling", "production", "over_requests", "kubernetes", "beyond",
-)  # fmt: skip
+    "model",
+    "memory",
+    "speed",
+    "engine",
+    "faster",
+    "scaling",
+    "production",
+    "kubernetes",
+    "beyond",
+)
 DEPLOYMENT = ("memory", "step", "service")
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from formulas.errors import CatalogueError
 from formulas.formula import VOCABULARY, Relation, formula, free_names, parameters
-from formulas.sheet import attention, engine_arrays, faster_arrays, over_requests
+from formulas.sheet import engine, faster, model, production, speed
 from formulas.sheet.faster import quant_scale
 from formulas.sheet.speed import decode_step_kv
 from formulas.tensors import (
@@ -23,12 +23,13 @@ from formulas.tensors import (
     total,
 )
 
-MODULES = (attention, engine_arrays, faster_arrays, over_requests)
+MODULES = (model, engine, faster, production, speed)
 RELATIONS = [
     relation
     for module in MODULES
     for relation in vars(module).values()
     if isinstance(relation, Relation) and relation.body.__module__ == module.__name__
+    and (relation.is_array or relation.gives == "block_slot")
 ]
 NAMES = [f"{r.id}:{r.gives}" for r in RELATIONS]
 
@@ -70,9 +71,9 @@ def test_what_is_printed_is_what_is_computed(relation: Relation) -> None:
 
 def test_matrix_sums_print_in_the_order_of_the_sheet() -> None:
     x = symbol("decoder_layer.x")
-    layer = attention.after_attention.written
+    layer = model.after_attention.written
     assert layer.args == (x, MatrixFunction("Attention", MatrixFunction("RMSNorm", x)))
-    scores, mask = attention.attention.written.args[0].matrix.args
+    scores, mask = model.attention.written.args[0].matrix.args
     assert mask == symbol("attention.M")
     assert symbol("attention.Q") in scores.args
 
@@ -106,7 +107,7 @@ def test_an_unused_array_is_refused() -> None:
 
 
 def chance(logits: sympy.Array, temperature: object, position: int) -> sympy.Expr:
-    return attention.softmax_temperature(logits, temperature, position).doit()
+    return model.softmax_temperature(logits, temperature, position).doit()
 
 
 def test_softmax_is_greedy_at_temperature_zero() -> None:
@@ -137,11 +138,11 @@ def test_softmax_at_one_is_the_models_own_distribution() -> None:
 
 def test_a_masked_token_has_no_chance_at_any_temperature() -> None:
     t = symbol("temperature")
-    masked = faster_arrays.masked_logits(explicit(2, 5, 4), explicit(1, 0, 1))
+    masked = faster.masked_logits(explicit(2, 5, 4), explicit(1, 0, 1))
     assert [masked[k].doit() for k in range(3)] == [2, -sympy.oo, 4]
     z = explicit(*(masked[k].doit() for k in range(3)))
-    assert faster_arrays.constrained_decoding(z, t, 1).doit() == 0
-    assert sympy.limit(faster_arrays.constrained_decoding(z, t, 2).doit(), t, 0, "+") == 1
+    assert faster.constrained_decoding(z, t, 1).doit() == 0
+    assert sympy.limit(faster.constrained_decoding(z, t, 2).doit(), t, 0, "+") == 1
 
 
 def test_a_row_of_the_matrix_softmax_is_the_indexed_softmax() -> None:
@@ -156,7 +157,7 @@ def test_a_row_of_the_matrix_softmax_is_the_indexed_softmax() -> None:
 
 
 def test_attention_has_the_shape_of_queries_by_values() -> None:
-    assert attention.attention.expr.shape == tuple(
+    assert model.attention.expr.shape == tuple(
         symbol(f"attention.{name}").shape[side] for name, side in (("Q", 0), ("V", 1))
     )
 
@@ -164,15 +165,15 @@ def test_attention_has_the_shape_of_queries_by_values() -> None:
 def test_the_two_forms_of_lora_are_equal() -> None:
     w, a, b, x = (symbol(f"lora_forward.{name}") for name in "WABx")
     alpha, rank = symbol("lora_alpha"), symbol("lora_rank")
-    merged = faster_arrays.merged_weight(w, a, b, alpha, rank)
-    apart = faster_arrays.lora_output(x, w, a, b, alpha, rank)
+    merged = faster.merged_weight(w, a, b, alpha, rank)
+    apart = faster.lora_output(x, w, a, b, alpha, rank)
     assert (x * merged.T).doit().expand() == apart.doit().expand()
 
 
 def test_layers_share_one_object_for_equal_parts() -> None:
     x = symbol("decoder_layer.x")
     first, second = (
-        attention.layer_output(attention.after_attention(x)) for _ in range(2)
+        model.layer_output(model.after_attention(x)) for _ in range(2)
     )  # two builds of the same layer
     functions = [sorted(e.atoms(MatrixFunction), key=str) for e in (first, second)]
     assert all(one is other for one, other in zip(*functions, strict=True))
@@ -185,8 +186,8 @@ def test_layers_share_one_object_for_equal_parts() -> None:
 def test_useful_fraction_depends_on_the_spread_only() -> None:
     scale = sympy.Symbol("s", positive=True)
     lengths = [sympy.Integer(n) for n in (3, 1, 2)]
-    plain = engine_arrays.locked_batch_utilization(explicit(*lengths)).doit()
-    scaled = engine_arrays.locked_batch_utilization(explicit(*(scale * n for n in lengths))).doit()
+    plain = engine.locked_batch_utilization(explicit(*lengths)).doit()
+    scaled = engine.locked_batch_utilization(explicit(*(scale * n for n in lengths))).doit()
     assert plain == sympy.Rational(2, 3)
     assert sympy.simplify(scaled) == plain
 
@@ -194,7 +195,7 @@ def test_useful_fraction_depends_on_the_spread_only() -> None:
 def test_acceptance_is_one_minus_the_total_variation() -> None:
     p = [sympy.Rational(n, 10) for n in (5, 3, 2)]
     q = [sympy.Rational(n, 10) for n in (2, 2, 6)]
-    rate = faster_arrays.acceptance_over_vocabulary(explicit(*p), explicit(*q)).doit()
+    rate = faster.acceptance_over_vocabulary(explicit(*p), explicit(*q)).doit()
     distance = sum(abs(a - b) for a, b in zip(p, q, strict=True)) / 2
     assert rate == 1 - distance
 
@@ -202,8 +203,8 @@ def test_acceptance_is_one_minus_the_total_variation() -> None:
 def test_block_and_slot_give_the_position_back() -> None:
     table = explicit(40, 41, 42, 43)
     for position in range(16):
-        block = engine_arrays.physical_block(sympy.Integer(position), 4, table)
-        slot = engine_arrays.block_slot(sympy.Integer(position), 4)
+        block = engine.physical_block(sympy.Integer(position), 4, table)
+        slot = engine.block_slot(sympy.Integer(position), 4)
         assert (block - 40) * 4 + slot == position
 
 
@@ -212,16 +213,16 @@ def test_the_sum_form_is_the_product_form_where_lengths_are_equal() -> None:
         symbol(name)
         for name in ("weight_bytes", "kv_bytes_per_token", "memory_bandwidth", "context_tokens")
     )
-    uneven = over_requests.uneven_decode_step(weights, explicit(n, n, n), kv, bandwidth).doit()
+    uneven = speed.uneven_decode_step(weights, explicit(n, n, n), kv, bandwidth).doit()
     assert sympy.simplify(uneven - decode_step_kv(weights, 3, n, kv, bandwidth)) == 0
 
 
 def test_the_sum_form_waits_for_its_array() -> None:
-    assert over_requests.uneven_decode_step.only_with == ("decode_step_kv.context_lengths",)
+    assert speed.uneven_decode_step.only_with == ("decode_step_kv.context_lengths",)
 
 
 def test_the_scale_of_a_group_is_the_scale_of_its_largest_weight() -> None:
-    scale = faster_arrays.group_scale(explicit(sympy.Rational(-7, 10), 0, sympy.Rational(1, 2)), 4)
+    scale = faster.group_scale(explicit(sympy.Rational(-7, 10), 0, sympy.Rational(1, 2)), 4)
     assert scale.doit() == quant_scale(sympy.Rational(7, 10), 4) == sympy.Rational(1, 10)
 
 
@@ -249,7 +250,7 @@ def chain(tokens: list[int], size: int, keys: tuple[str, ...] = ()) -> list[symp
     extra = sympy.Tuple(*map(sympy.Symbol, keys))
     for start in range(0, len(tokens) - size + 1, size):
         block = sympy.Tuple(*tokens[start : start + size])
-        parent = engine_arrays.prefix_block_hash(parent, block, extra)
+        parent = engine.prefix_block_hash(parent, block, extra)
         hashes.append(parent)
     return hashes
 
@@ -277,7 +278,7 @@ def test_extra_keys_separate_equal_tokens() -> None:
 
 
 def test_parameters_are_the_arrays_of_their_own_formula() -> None:
-    body = faster_arrays.lora_output.body
+    body = faster.lora_output.body
     assert parameters("lora_forward", body)[0] == "lora_forward.x"
     with pytest.raises(CatalogueError, match="no quantity 'x'"):
         parameters("goodput", body)

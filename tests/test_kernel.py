@@ -18,19 +18,13 @@ from sympy.core.symbol import Str
 
 from formulas.errors import Problem
 from formulas.formula import VOCABULARY, Relation
-from formulas.sheet.attention import (
-    after_attention,
-    attention,
-    layer_output,
-    softmax_temperature,
-)
-from formulas.sheet.engine_arrays import (
+from formulas.sheet.engine import (
     block_slot,
     locked_batch_utilization,
     physical_block,
     prefix_block_hash,
 )
-from formulas.sheet.faster_arrays import (
+from formulas.sheet.faster import (
     acceptance_over_vocabulary,
     constrained_decoding,
     dequantized_weights,
@@ -41,8 +35,15 @@ from formulas.sheet.faster_arrays import (
     quantized_weights,
     residual_distribution,
 )
-from formulas.sheet.over_requests import goodput, uneven_decode_step
+from formulas.sheet.model import (
+    after_attention,
+    attention,
+    layer_output,
+    softmax_temperature,
+)
+from formulas.sheet.production import goodput
 from formulas.sheet.scaling import ring_all_reduce
+from formulas.sheet.speed import uneven_decode_step
 from formulas.tensors import Entries, entries, total
 from solvers.array_values import MOST_ELEMENTS
 from solvers.block_hash import encode

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from formulas.conditions import one_gpu
-from formulas.expressions import ceiling
+from formulas.expressions import both, ceiling, where
 from formulas.formula import formula
 from formulas.quantities import SECONDS_PER_HOUR, TOKENS_PER_MILLION
+from formulas.tensors import total
 
 SECTION = "production"
 
@@ -32,6 +33,19 @@ def tpot(e2e_latency, ttft, output_tokens):
 def e2e_latency(ttft, output_tokens, tpot):
     """The first token, then one TPOT for each that follows."""
     return ttft + (output_tokens - 1) * tpot
+
+
+@formula(
+    section=SECTION,
+    holds_when="counted over one window; capacity is the knee of this curve, not peak throughput",
+)
+def goodput(request_ttfts, request_tpots, ttft_slo, tpot_slo, time_window):
+    """Requests per second that met every service level."""
+    met = total(
+        request_ttfts,
+        lambda j: where(both(request_ttfts[j] <= ttft_slo, request_tpots[j] <= tpot_slo), 1),
+    )
+    return met / time_window
 
 
 @formula(

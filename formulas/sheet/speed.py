@@ -6,6 +6,7 @@ from formulas.conditions import dense, one_gpu
 from formulas.expressions import smallest
 from formulas.formula import formula
 from formulas.quantities import FLOP_PER_MULTIPLY_ADD
+from formulas.tensors import total
 
 SECTION = "speed"
 
@@ -69,6 +70,29 @@ def decode_step_bound_rate(weight_bytes, memory_bandwidth):
 def decode_step_kv(weight_bytes, batch, context_tokens, kv_bytes_per_token, memory_bandwidth):
     """The weights are shared by the batch; the cache is read for every sequence."""
     return (weight_bytes + batch * context_tokens * kv_bytes_per_token) / memory_bandwidth
+
+
+@formula(
+    id="decode_step_kv",
+    gives="step_time",
+    section=SECTION,
+    chapter=12,
+    relation="≈",
+    rank=1,
+    only_with=("decode_step_kv.context_lengths",),
+    holds_when="memory-bound decode on one GPU; each sequence has its own length",
+    valid=(one_gpu, dense),
+    letters={
+        "weight_bytes": r"\text{weight bytes}",
+        "kv_bytes_per_token": r"\text{KV bytes/token}",
+        "memory_bandwidth": r"\text{memory bandwidth}",
+    },
+    variant="sum",
+)
+def uneven_decode_step(weight_bytes, context_lengths, kv_bytes_per_token, memory_bandwidth):
+    """The weights are shared by the batch; each sequence's own cache is read."""
+    kv_bytes = total(context_lengths, lambda s: context_lengths[s] * kv_bytes_per_token, index="s")
+    return (weight_bytes + kv_bytes) / memory_bandwidth
 
 
 @formula(

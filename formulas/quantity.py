@@ -116,11 +116,11 @@ def intermediate(name: str, shape: Any) -> Any:
     return sympy.MatrixSymbol(name, *shape)
 
 
-def whole_number(name: str) -> Any:
-    """A symbol for what a rounding comes to, while an equation is taken apart; no quantity."""
+def stand_in(**signs: bool) -> Any:
+    """A nameless symbol that stands for an expression while another is taken apart; no quantity."""
     import sympy
 
-    return sympy.Symbol(name, integer=True)
+    return sympy.Dummy(**signs)
 
 
 def subject(name: str, rows: Iterable[tuple[Any, ...]]) -> tuple[Quantity, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy
 
-from formulas.quantity import Domain, Quantity, whole_number
+from formulas.quantity import Domain, Quantity, stand_in
 from solvers.answer import Interval
 from solvers.bounds import pieces_of
 from solvers.branches import Branch, Refused, Root, Span
@@ -151,7 +151,7 @@ def _on_one_step(
 ) -> Solved:
     """ceil(g) = n is n - 1 < g <= n: where g takes these values the line is cut."""
     step = steps[0]
-    level = whole_number("level")
+    level = stand_in(integer=True)
     outer = expr.xreplace({step: level})
     if len(steps) > 1 or quantity.symbol in outer.free_symbols:
         return Solved(refused=reason)

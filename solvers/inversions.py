@@ -15,6 +15,7 @@ from sympy.core.relational import Relational
 from formulas.expressions import Round
 from formulas.formula import VOCABULARY, Relation
 from formulas.quantities import CONSTANTS
+from formulas.quantity import stand_in
 from solvers.branches import Branch, Refused, Root, Span
 from solvers.isolate import bound_branch, isolate_within
 
@@ -108,10 +109,10 @@ def _excluded(value: Any, unknown: Any) -> bool:
 def _with_known_signs(value: Any) -> Any:
     """The value where there is one: its denominator is not 0, its square roots are real."""
     top, bottom = sympy.fraction(sympy.together(sympy.expand(value)))
-    divisors = {s: sympy.Dummy(positive=True) for s in bottom.free_symbols if s.is_nonnegative}
+    divisors = {s: stand_in(positive=True) for s in bottom.free_symbols if s.is_nonnegative}
     whole = sympy.expand(top) / bottom
     return whole.xreplace(
-        {root: sympy.Dummy(nonnegative=True) for root in _square_roots(whole)} | divisors
+        {root: stand_in(nonnegative=True) for root in _square_roots(whole)} | divisors
     )
 
 
@@ -197,7 +198,7 @@ def _with_named_sums(node: Any, sums: dict[Any, Any]) -> Any:
     if total.could_extract_minus_sign():
         factor, total = -factor, -total
     known = {other: name for name, other in sums.items()}
-    name = known.get(total) or sympy.Dummy(**_signs(total))
+    name = known.get(total) or stand_in(**_signs(total))
     sums[name] = total
     return factor * name
 

@@ -49,13 +49,9 @@ def test_no_file_has_two_ideas(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_symbols_are_made_in_one_file(path: Path) -> None:
-    if name_of(path) in ("formulas/quantity.py", *STAND_INS):
+    if name_of(path) == "formulas/quantity.py":
         return
     assert not [name for name, _ in calls(path) if name in MAKES_SYMBOLS]
-
-
-# Symbols that stand in for another only inside one function and never leave it.
-STAND_INS = ("solvers/inversions.py",)
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)

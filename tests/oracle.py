@@ -248,16 +248,16 @@ DERIVED: Mapping[str, Callable[[Model], Number]] = {
         / (m["memory_bandwidth"] * m["mbu"])
     ),
     "stage_compute_time": lambda m: (
-        m["micro_batch"] * m["flops_per_token"] * m["stage_share"]
+        m["micro_batch"]
+        * m["flops_per_token"]
+        * m["stage_share"]
         / (m["tp"] * m["peak_flops"] * m["mfu"])
     ),
     "message_bytes": lambda m: 2 * m["micro_batch"] * m["d_model"],
     "all_reduce_time": lambda m: _ring(
         m["tp"], lambda: m["link_latency"], lambda: m["message_bytes"], lambda: m["link_bandwidth"]
     ),
-    "all_reduces_per_step": lambda m: (
-        2 * m["n_layers"] - (m["n_moe_layers"] if m["dp"] > 1 else 0)
-    ),
+    "all_reduces_per_step": lambda m: 2 * m["n_layers"] - (m["n_moe_layers"] if m["dp"] > 1 else 0),
     "all_to_all_time": _all_to_all,
     "stage_send_time": lambda m: (
         m["link_latency"] + m["message_bytes"] / m["link_bandwidth"] if m["pp"] > 1 else 0
@@ -341,9 +341,7 @@ CONSTRAINTS: Mapping[str, Callable[[Model], bool]] = {
     "expert_parallel": lambda m: m["dp"] == m["ep"] == 1 or m["ep"] == m["tp"] * m["dp"],
     "dense_parallel": lambda m: m["expert_params"] > 0 or m["dp"] == m["ep"] == 1,
     "heads_divide": lambda m: m["n_heads"] % m["tp"] == 0,
-    "kv_heads_divide": lambda m: (
-        m["n_kv_heads"] % m["tp"] == 0 or m["tp"] % m["n_kv_heads"] == 0
-    ),
+    "kv_heads_divide": lambda m: m["n_kv_heads"] % m["tp"] == 0 or m["tp"] % m["n_kv_heads"] == 0,
     "stages_fit": lambda m: m["pp"] <= m["n_layers"],
     "experts_divide": lambda m: m["n_experts"] % m["ep"] == 0,
     "batch_divides": lambda m: (

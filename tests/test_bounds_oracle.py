@@ -181,9 +181,7 @@ def check_binding(case: Case, answer: Mapping[str, Any], beyond: float) -> None:
         assert binding <= failing, (failing, shown(case, answer))
 
 
-def check_union(
-    case: Case, answer: Mapping[str, Any], values: list[int], good: set[int]
-) -> None:
+def check_union(case: Case, answer: Mapping[str, Any], values: list[int], good: set[int]) -> None:
     """The intervals of the answer hold the values that enumeration finds, and no others."""
     spans = answer.get("intervals", [answer])
     for value in values:
@@ -428,6 +426,7 @@ def test_what_a_budget_buys(name: str, seed: int) -> None:
 
 
 # -- cases that a random one would seldom be
+
 
 # Fails as written: half of the experts is the base 1/2 of a power in the batch, and the search for
 # its roots ends at 2^100 without an answer.

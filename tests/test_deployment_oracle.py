@@ -238,14 +238,10 @@ def test_pipeline_stages_from_a_rounded_memory(n_layers: int, significant: int) 
     facts = {**oracle_facts(given), "pp": Fraction(2)}
     memory = stated(Model(facts)["memory_used_per_gpu"])
     memory = Fraction(f"{Decimal(memory.numerator) / memory.denominator:.{significant - 1}e}")
-    check_backwards(
-        "pp", "memory_used_per_gpu", {**given, "memory_used_per_gpu": memory}, facts
-    )
+    check_backwards("pp", "memory_used_per_gpu", {**given, "memory_used_per_gpu": memory}, facts)
 
 
-def check_backwards(
-    name: str, output: str, given: dict[str, Any], facts: dict[str, Any]
-) -> None:
+def check_backwards(name: str, output: str, given: dict[str, Any], facts: dict[str, Any]) -> None:
     answer = ask(name, given)
     shown = {k: v for k, v in answer.items() if k not in ("outcomes", "steps", "constraints")}
     context = (name, "from", output, shown, given)

@@ -67,7 +67,14 @@ def solve_equation(expr: Any, target: Number, quantity: Quantity) -> Solved:
             points += _real(branch.value)
         else:
             spans += clipped(branch, quantity.domain)
-    return _admitted(expr, target, quantity, points, spans)
+    solved = _admitted(expr, target, quantity, points, spans)
+    return solved if solved.points or solved.spans else _any_choice(expr, target, quantity, solved)
+
+
+def _any_choice(expr: Any, target: Number, quantity: Quantity, solved: Solved) -> Solved:
+    """The choices of a discrete quantity that satisfy the equation within its tolerance."""
+    hits = tuple(c for c in quantity.domain.choices if _meets(expr, target, quantity, c))
+    return Solved(hits) if hits else solved
 
 
 def only_root(expr: Any, target: Any, quantity: Quantity) -> Any:
@@ -119,8 +126,7 @@ def _numerically(expr: Any, target: Number, quantity: Quantity, reason: str) -> 
     """Roots of every arm cut the line; on each piece one point decides, as for a limit."""
     domain, symbol = quantity.domain, quantity.symbol
     if domain.choices:
-        hits = [c for c in domain.choices if _meets(expr, target, quantity, c)]
-        return Solved(tuple(hits))
+        return _any_choice(expr, target, quantity, Solved())
     if expr.has(sympy.Mod):
         return Solved(refused=reason)
     steps = [n for n in expr.atoms(sympy.ceiling, sympy.floor) if symbol in n.free_symbols]

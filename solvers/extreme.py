@@ -126,11 +126,13 @@ def _attained(
             feasible, limits, quantity, value, grid if sense == "max" else -grid
         )
     replay = replayed(chain, chain.asked, value)
-    proof = evidence(replay, constrained(replay))
+    binding = shown_names(binding) or ("domain",)
+    parts = [name for name in binding if name in chain.catalogue.quantities]
+    proof = evidence(replay, [*constrained(replay), *parts])
     return Exact(
         chain.asked,
         value,
-        binding=shown_names(binding) or ("domain",),
+        binding=binding,
         sense=sense,
         numeric=not isinstance(value, Fraction),
         intervals=tuple(feasible.intervals()),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import sympy
@@ -140,7 +141,8 @@ def _stepped(low: Any, high: Any, low_open: bool, high_open: bool) -> Callable[.
     def rule(node: Any, goal: Branch, unknown: Any) -> Step:
         child = node.args[0]
         if isinstance(goal, Root):
-            if goal.value.is_number and not goal.value.is_integer:
+            goal = _whole_goal(goal)
+            if goal.condition is sympy.false:
                 return []
             # A tie goes to the even integer, so that the ends do not belong to an odd one.
             odd = isinstance(node, Round) and goal.value.is_odd is True
@@ -151,6 +153,17 @@ def _stepped(low: Any, high: Any, low_open: bool, high_open: bool) -> Callable[.
         return [(child, _whole_span(node, goal))]
 
     return rule
+
+
+def _whole_goal(goal: Root) -> Root:
+    """What a rounding has to give: a number within 1e-9 of an integer is that integer."""
+    if not goal.value.is_number or goal.value.is_integer:
+        return goal
+    value = from_sympy(goal.value)
+    nearest = Fraction(round(float(value)))
+    if same(value, nearest):
+        return replace(goal, value=sympy.Integer(int(nearest)))
+    return replace(goal, condition=sympy.false)
 
 
 def _whole_span(node: Any, goal: Span) -> Span:

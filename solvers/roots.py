@@ -16,7 +16,7 @@ import sympy
 from mpmath.ctx_iv import MPIntervalContext
 
 from formulas.fold import fold
-from formulas.quantity import Domain
+from formulas.quantity import Domain, stand_in
 from solvers.exact import substitute
 from solvers.inverses import arms_of
 from solvers.number import (
@@ -89,12 +89,19 @@ def real_roots(expr: Any, unknown: Any, low: Number | None, high: Number | None)
 
     An end of None is none. Unseparated where the search cannot be completed.
     """
-    top, bottom = sympy.fraction(sympy.together(expr))
+    # Powers in the unknown stay whole: over a common denominator they would outgrow every interval.
+    powers = {p: stand_in(positive=True) for p in expr.atoms(sympy.Pow) if _is_power(p, unknown)}
+    back = {symbol: power for power, symbol in powers.items()}
+    parts = sympy.fraction(sympy.together(expr.xreplace(powers)))
     found: list[Number] = []
-    for part in (top, bottom):
+    for part in (part.xreplace(back) for part in parts):
         if unknown in part.free_symbols:
             found += _roots_of(part, unknown, low, high)
     return distinct(found)
+
+
+def _is_power(node: Any, unknown: Any) -> bool:
+    return unknown in node.exp.free_symbols
 
 
 def zeros(expr: Any, unknown: Any, domain: Domain) -> list[Number]:

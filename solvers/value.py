@@ -53,6 +53,9 @@ def _last_resorts(settled: Settled, known: Chain) -> Answer:
     from solvers.extreme import range_of
 
     name = known.asked
+    beside = _beside_what_is_stated(settled, known)
+    if beside is not None:
+        return beside
     ranged = range_of(settled)
     if ranged is not None:
         return ranged
@@ -63,6 +66,23 @@ def _last_resorts(settled: Settled, known: Chain) -> Answer:
         except Lacking:
             pass
     return missing(settled, known, name)
+
+
+def _beside_what_is_stated(settled: Settled, known: Chain) -> Answer | None:
+    """An answer that rests on the stated fact itself may assume what that fact does not go with."""
+    if not settled.withdrawn:
+        return None
+    everything = known.allowed | settled.withdrawn.keys()
+    widened = replace(known, allowed=everything, withdrawn=frozenset())
+    best = widened.by_relation(known.asked)
+    if best is None or not best.stated >= set(settled.withdrawn.values()):
+        return None
+    notes = [
+        f"{stated} as stated does not go with the assumed {default}, which is used beside it"
+        for default, stated in settled.withdrawn.items()
+    ]
+    noted = replace(known.scenario, notes=(*known.scenario.notes, *notes))
+    return _forward(replace(widened, scenario=noted), best)
 
 
 def _lacking_limit(chain: Chain) -> Missing | None:

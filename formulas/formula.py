@@ -35,7 +35,6 @@ class Condition:
     name: str
     inputs: tuple[str, ...]
     expr: Any
-    written: Any
     meaning: str
 
 
@@ -130,9 +129,10 @@ def condition(body: Callable[..., Any]) -> Condition:
     owner = body.__name__
     names = parameters(owner, body)
     symbols = [VOCABULARY[n].symbol for n in names]
+    # As written: sympy would spend longer on simplifying the logic than all relations take together.
     with sympy.evaluate(False):
-        written = body(*symbols)
-    return Condition(owner, names, body(*symbols), written, _meaning(body))
+        expr = body(*symbols)
+    return Condition(owner, names, expr, _meaning(body))
 
 
 def formula(**declared: Any) -> Callable[[Callable[..., Any]], Relation]:

@@ -218,7 +218,7 @@ def check_constraint(chain: Chain, constraint: Condition) -> Check:
         return chain.value(name).value
 
     # sympy may have turned the sides around; the condition is shown as it was written.
-    written = constraint.written
+    written = constraint.expr
     left, right = evaluate(written.lhs, lookup), evaluate(written.rhs, lookup)
     if not is_number(left) or not is_number(right):
         return Check(constraint.name, "", None, None, holds)

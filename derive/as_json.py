@@ -32,9 +32,7 @@ ASSUMED_FORMATS = {"bytes_per_weight": "weight_dtype", "kv_bytes_per_element": "
 
 
 def answer_object(answer: Answer, unit: Unit | None = None) -> dict[str, Any]:
-    """The flat object of an answer; values are in the quantity's own unit, `display` in the one
-    asked.
-    """
+    """The flat object of an answer; values in own units, `display` in the unit asked."""
     quantity = catalogue().quantities[answer.find]
     head: dict[str, Any] = {"status": status(answer), "find": quantity.short_name}
     body = _body(answer, unit)

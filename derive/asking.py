@@ -60,9 +60,7 @@ def answer(asked: Asked, seconds: float) -> Answer:
 
 
 def ask_once(text: str, seconds: float) -> dict[str, Any]:
-    """The answer's object to a line, with the reply itself under `reply`; Problem where it cannot
-    be read.
-    """
+    """The answer's object to a line, the reply under `reply`; Problem where it is unreadable."""
     asked = read_line(text)
     found = answer(asked, seconds)
     return {**answer_object(found, asked.unit), "reply": Reply(asked, found)}

@@ -32,8 +32,7 @@ DEPLOYMENT = ("memory", "step", "service")
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Quantities by name and relations by key, read-only; equations of the same content are linked.
-    """
+    """Quantities by name and relations by key, read-only; equal equations are linked."""
 
     quantities: Mapping[str, Quantity]
     relations: Mapping[str, Relation]
@@ -106,9 +105,7 @@ class Catalogue:
                 return self.quantities[name]
         close = nearest(word, [*self.quantities, *ALIASES])
         hint = f"did you mean '{close}'? " if close else ""
-        raise Problem(
-            "name", f"no variable '{word}'", (f"{hint}search: derive list {word}",), word
-        )
+        raise Problem("name", f"no variable '{word}'", (f"{hint}search: derive list {word}",), word)
 
 
 def _reachable(name: str, neighbours: Mapping[str, tuple[str, ...]]) -> frozenset[str]:

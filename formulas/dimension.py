@@ -25,9 +25,7 @@ Dimension = Unit | AnyUnit
 
 
 def dimension_rules(units: Mapping[str, Unit]) -> dict[type, Any]:
-    """The rule table over symbols with these units; a symbol without one counts or indexes, and is
-    pure.
-    """
+    """The rule table over symbols with these units; a symbol without one is pure."""
 
     def same(node: Any, *parts: Dimension) -> Dimension:
         known = [(u, a) for u, a in zip(parts, node.args, strict=True) if isinstance(u, Unit)]
@@ -109,7 +107,5 @@ def dimension_rules(units: Mapping[str, Unit]) -> dict[type, Any]:
 
 
 def unit_of(expr: Any, units: Mapping[str, Unit], more: Rules | None = None) -> Dimension:
-    """The unit of the expression; CatalogueError where two parts clash. `more` adds rules of
-    arrays.
-    """
+    """The unit of the expression; CatalogueError where two parts clash. `more` adds array rules."""
     return fold(expr, {**dimension_rules(units), **(more or {})})  # type: ignore[no-any-return]

@@ -107,9 +107,7 @@ class Relation:
 
 
 def parameters(owner: str, body: Callable[..., Any]) -> tuple[str, ...]:
-    """The quantities that a body's parameters name: the owner's own arrays first, then the
-    vocabulary.
-    """
+    """The quantities that a body's parameters name: the owner's arrays before the vocabulary."""
     names = []
     for name in inspect.signature(body).parameters:
         full = f"{owner}.{name}" if f"{owner}.{name}" in VOCABULARY else name
@@ -129,7 +127,7 @@ def condition(body: Callable[..., Any]) -> Condition:
     owner = body.__name__
     names = parameters(owner, body)
     symbols = [VOCABULARY[n].symbol for n in names]
-    # As written: sympy would spend longer on simplifying the logic than all relations take together.
+    # As written: sympy would simplify the logic for longer than all relations take together.
     with sympy.evaluate(False):
         expr = body(*symbols)
     return Condition(owner, names, expr, _meaning(body))

@@ -13,9 +13,7 @@ from formulas.units import Unit, parse_unit
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """Where a quantity may lie; `whole` and `choices` bind answers of max and min, not exact
-    inverses.
-    """
+    """Where a quantity may lie; `whole` and `choices` bind max and min, not exact inverses."""
 
     low: Fraction | None = None
     high: Fraction | None = None
@@ -140,9 +138,7 @@ def parse_unit_of(text: str) -> Unit:
 
 
 def constant(name: str, value: int, unit: str, letter: str, meaning: str) -> Quantity:
-    """A number with a unit: it prints as its number, is substituted everywhere and is never an
-    input.
-    """
+    """A number with a unit: prints as its number, is substituted everywhere, is never an input."""
     number = Fraction(value)
     return Quantity(
         name, letter, parse_unit(unit), POSITIVE, meaning, subject="constants", value=number

@@ -21,9 +21,7 @@ Value = Any
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """`quantity = value`, or with `override` `quantity := value`, which cuts the quantity's own
-    relations.
-    """
+    """`quantity = value`, or with `override` `quantity := value`, which cuts its own relations."""
 
     quantity: str
     value: Value
@@ -95,9 +93,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is known, with its origin. `clashes` are two statements that fix one quantity
-    differently.
-    """
+    """What is known, with its origin; `clashes` are two statements that fix one quantity apart."""
 
     given: Mapping[str, Given] = field(default_factory=dict)
     limits: tuple[Limit, ...] = ()

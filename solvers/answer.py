@@ -22,9 +22,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One constraint at the point of the answer; without `left` it is a statement that holds or
-    not.
-    """
+    """One constraint at the point of the answer; without `left`, a statement that holds or not."""
 
     name: str
     relation: str
@@ -86,9 +84,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """A value, with every other admissible one; an attained largest or smallest is exact as
-    well.
-    """
+    """A value with every other admissible one; an attained largest or smallest is exact too."""
 
     find: str
     value: Any
@@ -102,9 +98,7 @@ class Exact:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Every value of these intervals satisfies the question; `one_sided` for the bound of a
-    bound.
-    """
+    """Every value of these intervals satisfies the question; `one_sided` if a bound bounds it."""
 
     find: str
     intervals: tuple[Interval, ...]

@@ -30,9 +30,7 @@ from solvers.spans import common, contains
 
 @dataclass(frozen=True, slots=True)
 class Equation:
-    """A stated quantity, or a difference of two, as a function of the asked one, and what it has to
-    be.
-    """
+    """A stated quantity or a difference of two, as a function of the asked one, and its target."""
 
     name: str
     function: Any
@@ -84,9 +82,7 @@ def equations(chain: Chain) -> list[Equation]:
 
 
 def backward(chain: Chain, assuming: bool) -> Answer | None:
-    """The values of the asked quantity that make everything stated come out; None where nothing
-    depends on it.
-    """
+    """The values of what is asked that give everything stated; None where nothing depends on it."""
     rows = equations(chain)
     firm = [row for row in rows if not row.guessed]
     rows = firm if firm or not assuming else rows

@@ -61,9 +61,7 @@ class Feasible:
         return joined
 
     def failing_beyond(self, end: Number | None, upwards: bool) -> tuple[str, ...]:
-        """The constraints that fail on the piece next to an end; none where the line itself ends
-        there.
-        """
+        """The constraints that fail on the piece next to an end; none where the line ends there."""
         for index, piece in enumerate(self.pieces):
             edge = piece.span.low if upwards else piece.span.high
             point = piece.span.low == piece.span.high
@@ -76,9 +74,7 @@ class Feasible:
         return ()
 
     def smallest_clash(self) -> tuple[str, ...]:
-        """A smallest set of constraints that no value meets together; empty where some value meets
-        all.
-        """
+        """A smallest set of constraints that no value meets together; empty where one meets all."""
         names = list(self.holds[0]) if self.holds else []
         for size in range(1, len(names) + 1):
             for group in combinations(names, size):

@@ -74,9 +74,7 @@ class Chain:
         return outcome[0]
 
     def holds(self, condition: Condition) -> bool | Any:
-        """True, false, or an expression in what is unknown; Lacking where a quantity is not
-        known.
-        """
+        """True, false, or an expression in what is unknown; Lacking where a value lacks."""
         values = {name: self.value(name).value for name in condition.inputs}
         return evaluate(condition.expr, values.__getitem__)
 
@@ -115,9 +113,7 @@ class Chain:
 
     @contextmanager
     def _computing(self, name: str) -> Iterator[list[Found | None]]:
-        """Keep the outcome unless it hangs on a quantity that is still being computed further
-        up.
-        """
+        """Keep the outcome unless it hangs on a quantity still being computed further up."""
         outer, self._cycles = self._cycles, set()
         self._stack.append(name)
         outcome: list[Found | None] = []
@@ -178,9 +174,7 @@ class Chain:
         return name in self.catalogue.defaults and name not in STRUCTURAL
 
     def _hangs_on_withdrawn(self, relation: Relation) -> bool:
-        """A lower relation must not answer in place of one that only lacks a withdrawn
-        assumption.
-        """
+        """A lower relation must not answer for one that only lacks a withdrawn assumption."""
         reach = [self.catalogue.downstream(name) | {name} for name in self.withdrawn]
         return any(name in names for name in relation.inputs for names in reach)
 
@@ -210,9 +204,7 @@ class Chain:
         return evaluate(condition.expr, known.__getitem__) is False
 
     def apply(self, relation: Relation) -> Found:
-        """The value of the quantity that the relation gives; Lacking or Undefined where it has
-        none.
-        """
+        """The value that the relation gives; Lacking or Undefined where it has none."""
         used: dict[str, Found] = {}
 
         def lookup(name: str) -> Any:

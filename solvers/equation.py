@@ -40,9 +40,7 @@ _CLOSE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """Every value and every interval that satisfies the equation; `refused` where that is not
-    known.
-    """
+    """Every value and every interval that satisfies the equation; `refused` where unknown."""
 
     points: tuple[Number, ...] = ()
     spans: tuple[Interval, ...] = ()
@@ -234,9 +232,7 @@ def _meets(expr: Any, target: Number, quantity: Quantity, point: Number) -> bool
 
 
 def plainest(expr: Any, target: Number, quantity: Quantity, point: Number) -> Number:
-    """0 or the nearest integer where that satisfies the equation within 1e-12 of its largest
-    term.
-    """
+    """0 or the nearest integer where it satisfies the equation within 1e-12 of its largest term."""
     for plain in dict.fromkeys((Fraction(0), _nearest(point))):
         if point == plain:
             return plain

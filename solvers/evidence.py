@@ -47,7 +47,7 @@ def evidence(
         checks=checks,
         assumed=assumptions(chain, frozenset[str]().union(*(row.assumed for row in rest))),
         outcomes={row.quantity: row.value for row in found if row.relation},
-        unused=unused(chain, frozenset[str]().union(*(row.stated for row in rest))),
+        unused=unused(chain, _relied_on(chain, rest, checks)),
         unchecked=unchecked,
         notes=(*chain.scenario.notes, *_stand_ins(chain, found)),
     )
@@ -109,10 +109,16 @@ def unused(chain: Chain, used: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(found.values()))
 
 
+def _relied_on(chain: Chain, found: list[Found], checks: tuple[Check, ...]) -> frozenset[str]:
+    """The stated quantities behind these values, and behind every constraint that is broken."""
+    broken = {check.name for check in checks if not check.holds}
+    names = [n for row in chain.constraints if row.name in broken for n in row.inputs]
+    rows = (*found, *(chain.value(name) for name in names))
+    return frozenset[str]().union(*(row.stated for row in rows))
+
+
 def checks_of(chain: Chain) -> tuple[tuple[Check, ...], tuple[str, ...]]:
-    """The limits and standing constraints at this point, and the names of those that could not be
-    evaluated.
-    """
+    """The limits and standing constraints here, and the names of those without a value."""
     checks = [check_limit(chain, limit) for limit in chain.scenario.limits]
     unchecked = []
     for constraint in chain.constraints:

@@ -9,12 +9,14 @@ from formulas.amounts import display
 from formulas.quantity import Quantity
 from solvers.answer import (
     Answer,
+    Check,
     Evidence,
     Exact,
     Infeasible,
     Interval,
     Missing,
     Range,
+    Statement,
     Unbounded,
     Unproved,
 )
@@ -31,6 +33,7 @@ from solvers.limits import (
     shown_names,
     stated_truths,
     statement_of,
+    with_result,
 )
 from solvers.number import Number, Undefined, inside, is_number
 from solvers.roots import Unseparated
@@ -48,12 +51,14 @@ def extreme_of(settled: Settled, sense: str) -> Answer:
     if determined is not None and is_number(determined.value):
         return _determined(known, determined.value, sense)
     answer = backward(chain, assuming=True)
-    if answer is not None:
-        return replace(answer, sense=sense) if isinstance(answer, Exact) else answer
+    if isinstance(answer, Exact):
+        return _of_branches(chain, answer, sense)
     quantity = chain.catalogue.quantities[chain.asked]
+    if answer is not None and (quantity.domain.choices or not isinstance(answer, Range)):
+        return answer
     if quantity.domain.choices:
         return best_choice(chain, quantity, sense)
-    limits = limits_of(chain)
+    limits = _all_limits(chain, quantity, answer)
     if isinstance(limits, Missing):
         return limits
     grid = _grid(chain, quantity)
@@ -66,20 +71,48 @@ def extreme_of(settled: Settled, sense: str) -> Answer:
         return Unbounded(chain.asked, sense)
     if best.value is None:
         return _infeasible(chain, feasible)
-    return _attained(chain, quantity, sense, feasible, limits, best)
+    found = _attained(chain, quantity, sense, feasible, limits, best)
+    return found if answer is None else replace(found, evidence=_joined(answer, found.evidence))
 
 
-def range_of(settled: Settled) -> Answer | None:
-    """The values that the stated limits leave; None where no limit depends on what is asked."""
+def _all_limits(chain: Chain, quantity: Quantity, result: Range | None) -> Limits | Missing:
+    """The limits on what is asked, among them the range that a stated result leaves."""
+    limits = limits_of(chain)
+    if result is None or isinstance(limits, Missing):
+        return limits
+    name = result.evidence.steps[-1].because
+    return with_result(limits, name, quantity.symbol, result.intervals)
+
+
+def _joined(result: Range, found: Evidence) -> Evidence:
+    """What the answer rests on besides the range of a stated result, and the range itself."""
+    first = result.evidence
+    return replace(
+        found,
+        steps=(*first.steps, *found.steps),
+        assumed={**first.assumed, **found.assumed},
+        outcomes={**first.outcomes, **found.outcomes},
+        unused=tuple(name for name in first.unused if name in found.unused),
+        notes=tuple(dict.fromkeys((*first.notes, *found.notes))),
+    )
+
+
+def range_of(settled: Settled, result: Range | None = None) -> Answer | None:
+    """The values that the limits leave, of those that a stated result leaves.
+
+    None where no limit depends on what is asked.
+    """
     chain = settled.chain
     quantity = chain.catalogue.quantities[chain.asked]
+    if result is not None and (quantity.domain.choices or not chain.scenario.limits):
+        return result
     reach = chain.catalogue.downstream(chain.asked) | {chain.asked}
     limited = any(limit.quantity in reach for limit in chain.scenario.limits)
     if not limited and not stated_truths(chain):
-        return None
+        return result
     if quantity.domain.choices:
         return allowed_choices(chain, quantity)
-    limits = limits_of(chain)
+    limits = _all_limits(chain, quantity, result)
     if isinstance(limits, Missing):
         return limits
     try:
@@ -90,8 +123,9 @@ def range_of(settled: Settled) -> Answer | None:
     if not intervals:
         return _infeasible(chain, feasible)
     names = [*truths(chain), *(limit.quantity for limit in chain.scenario.limits)]
-    proof = evidence(chain, names, checked=False)
-    return Range(chain.asked, tuple(intervals), evidence=replace(proof, unchecked=limits.unchecked))
+    proof = replace(evidence(chain, names, checked=False), unchecked=limits.unchecked)
+    proof = proof if result is None else _joined(result, proof)
+    return Range(chain.asked, tuple(intervals), evidence=proof)
 
 
 def _grid(chain: Chain, quantity: Quantity) -> Fraction | None:
@@ -111,12 +145,11 @@ def _attained(
     feasible: Feasible,
     limits: Limits,
     best: Extreme,
-) -> Answer:
+) -> Exact | Range:
     value = best.value
     assert value is not None
     grid = _grid(chain, quantity)
     if best.open:
-        binding = feasible.failing_beyond(value, sense == "max")
         proof = evidence(chain, (), checked=False)
         return Range(chain.asked, tuple(feasible.intervals()), value=value, evidence=proof)
     if grid is None:
@@ -202,10 +235,31 @@ def _reason(chain: Chain, feasible: Feasible, clash: tuple[str, ...]) -> str:
     return f"{limit.quantity} is {word} {shown}, whatever {chain.asked} is"
 
 
-def _determined(known: Chain, value: Number, sense: str) -> Answer:
-    """The facts leave one value: it is the largest and the smallest where every constraint
-    holds.
+def _of_branches(chain: Chain, answer: Exact, sense: str) -> Exact | Infeasible:
+    """Of the values that a stated result leaves, the largest or smallest that breaks nothing.
+
+    It is no bound: the next smaller value does not give the stated result.
     """
+    values = [branch.value for branch in answer.branches] or [answer.value]
+    broken: list[Check] = []
+    for value in sorted(values, key=float, reverse=sense == "max"):
+        checks, unchecked = checks_of(replayed(chain, chain.asked, value))
+        failing = [check for check in checks if not check.holds]
+        if not failing:
+            proof = replace(answer.evidence, checks=checks, unchecked=unchecked)
+            return replace(answer, value=value, branches=(), evidence=proof)
+        broken = broken or failing
+    names = tuple(dict.fromkeys(check.name for check in broken))
+    reason = f"what is stated leaves only values of {chain.asked} that break {' and '.join(names)}"
+    moved = chain.catalogue.downstream(chain.asked)
+    results = [chain.scenario.given[n] for n in chain.equated() if n in moved]
+    stated = tuple(Statement(g.quantity, g.text, g.origin) for g in results)
+    said = tuple(statement_of(chain, name) for name in names)
+    return Infeasible(chain.asked, reason, (*stated, *said), answer.evidence)
+
+
+def _determined(known: Chain, value: Number, sense: str) -> Answer:
+    """The facts leave one value: it is the largest and the smallest if every constraint holds."""
     try:
         checks, _ = checks_of(known)
     except Lacking as lacking:

@@ -20,9 +20,7 @@ Step = list[tuple[Any, Branch]]
 
 
 def arms_of(node: Any) -> list[tuple[Any, Any]]:
-    """Each arm of a min, max, absolute value or case, with the condition under which it is the
-    one.
-    """
+    """Each arm of a min, max, absolute value or case, with the condition that selects it."""
     if isinstance(node, sympy.Piecewise):
         before: list[Any] = []
         arms = []
@@ -167,9 +165,7 @@ def _whole_goal(goal: Root) -> Root:
 
 
 def _whole_span(node: Any, goal: Span) -> Span:
-    """ceil(x) <= n is x <= n, ceil(x) >= n is x > n - 1, and the mirror images for floor; n
-    whole.
-    """
+    """ceil(x) <= n is x <= n, ceil(x) >= n is x > n - 1, mirrored for floor; n is whole."""
     up = isinstance(node, sympy.ceiling)
     low, high, low_open, high_open = goal.low, goal.high, goal.low_open, goal.high_open
     if low is not None:

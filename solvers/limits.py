@@ -10,7 +10,7 @@ from typing import Any
 import sympy
 
 from formulas.formula import Condition
-from solvers.answer import Missing, Statement
+from solvers.answer import Interval, Missing, Statement
 from solvers.chain import Chain
 from solvers.evidence import at_stake, compare
 from solvers.found import Lacking
@@ -122,6 +122,23 @@ def stated_truths(chain: Chain) -> dict[str, Any]:
     return found
 
 
+def with_result(
+    limits: Limits, name: str, symbol: sympy.Symbol, spans: tuple[Interval, ...]
+) -> Limits:
+    """The limits, and a stated result as one more: what is asked lies in these intervals."""
+    key = _fresh(name, limits.conditions)
+    condition = sympy.Or(*(_within(symbol, span) for span in spans))
+    return replace(limits, conditions={**limits.conditions, key: condition})
+
+
+def _within(symbol: sympy.Symbol, span: Interval) -> Any:
+    above = sympy.Gt if span.low_open else sympy.Ge
+    below = sympy.Lt if span.high_open else sympy.Le
+    low = sympy.true if span.low is None else above(symbol, to_sympy(span.low))
+    high = sympy.true if span.high is None else below(symbol, to_sympy(span.high))
+    return sympy.And(low, high)
+
+
 def _fresh(name: str, taken: dict[str, Any]) -> str:
     more = (f"{name}{MORE}{number}" for number in count(2))
     return name if name not in taken else next(n for n in more if n not in taken)
@@ -145,5 +162,8 @@ def statement_of(chain: Chain, name: str) -> Statement:
         if name.partition(MORE)[0] == limit.quantity:
             text = limit.text or f"{limit.quantity} {limit.relation} {limit.value}"
             return Statement(limit.quantity, text, "you")
+    fact = chain.scenario.given.get(name.partition(MORE)[0])
+    if fact is not None:
+        return Statement(fact.quantity, fact.text, fact.origin)
     meaning = next((c.meaning for c in chain.constraints if c.name == name), "its domain")
     return Statement(name, meaning, "always")

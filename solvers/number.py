@@ -26,9 +26,7 @@ Number = Any
 
 
 class Undefined(Exception):
-    """The expression has no real value here: a division by zero, a root or logarithm of a negative
-    number.
-    """
+    """The expression has no real value here: a division by zero, a root of a negative number."""
 
 
 def is_number(value: Any) -> bool:

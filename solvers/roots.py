@@ -45,9 +45,7 @@ class Unseparated(Exception):
 
 
 def smooth_arms(expr: Any, unknown: Any, limit: int = 64) -> list[Any]:
-    """The expressions without min, max, absolute value and cases that `expr` is made of, piece by
-    piece.
-    """
+    """The expressions free of min, max, absolute value and cases that `expr` consists of."""
     done: list[Any] = []
     todo = [expr]
     while todo:
@@ -256,9 +254,7 @@ def _value(expr: Any, unknown: Any, at: Any) -> Any:
 
 
 def _only_root(expr: Any, unknown: Any, left: Any, right: Any) -> list[Number]:
-    """The root of a monotone piece, by bracketing to 40 digits; none where the ends have one
-    sign.
-    """
+    """The root of a monotone piece, bracketed to 40 digits; none where both ends have one sign."""
     try:
         at_left, at_right = _value(expr, unknown, left), _value(expr, unknown, right)
     except Undefined:

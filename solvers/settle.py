@@ -18,9 +18,7 @@ _TRUST = [row.gives for row in DEFAULTS]
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A chain whose defaults contradict nothing that is stated; `withdrawn` says which did, and
-    what.
-    """
+    """A chain whose defaults contradict nothing stated; `withdrawn` says which did, and what."""
 
     chain: Chain
     withdrawn: dict[str, str]

@@ -21,9 +21,7 @@ from solvers.spans import extreme
 
 
 def special_answer(chain: Chain) -> Answer | None:
-    """The answer of an array relation, of a bound, or of an inequality; None where equations
-    answer.
-    """
+    """The answer of an array relation, a bound or an inequality; None where equations answer."""
     for relation in chain.using:
         rule = (
             _array if relation.is_array else _inequality if relation.gives == "probe_ok" else _bound
@@ -153,9 +151,7 @@ def _bounded(chain: Chain, relation: Relation, span: Interval) -> Range:
 
 
 def _inequality(chain: Chain, relation: Relation) -> Answer | None:
-    """Where an inequality is asked for one of its inputs: the values that make it true, or
-    false.
-    """
+    """Where an inequality is asked for one of its inputs: the values that make it true or false."""
     name, given = chain.asked, chain.scenario.given
     if name not in relation.inputs:
         return None

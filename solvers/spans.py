@@ -11,9 +11,7 @@ from solvers.number import Number, ceiling, divide, floor, less, same
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """The largest or smallest value of a feasible set; `open` where it is approached and not
-    reached.
-    """
+    """The largest or smallest value of a feasible set; `open` where it is not reached."""
 
     value: Number | None
     unbounded: bool = False

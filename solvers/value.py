@@ -1,6 +1,4 @@
-"""The value of a quantity: forwards, backwards from what is stated, or a range that limits
-leave.
-"""
+"""The value of a quantity: forwards, backwards from what is stated, or the range of the limits."""
 
 from __future__ import annotations
 
@@ -13,6 +11,7 @@ from solvers.answer import (
     Exact,
     Infeasible,
     Missing,
+    Range,
 )
 from solvers.backward import backward
 from solvers.chain import Chain
@@ -39,13 +38,20 @@ def value_of(settled: Settled) -> Answer:
         return _forward(known, best)
     answer = backward(chain, assuming=False)
     if answer is not None:
-        return answer
+        return _narrowed(settled, answer)
     if best is not None:
         return _forward(known, best)
     answer = backward(chain, assuming=True)
     if answer is not None:
-        return answer
+        return _narrowed(settled, answer)
     return _last_resorts(settled, known)
+
+
+def _narrowed(settled: Settled, answer: Answer) -> Answer:
+    """A range that a stated result leaves, within the limits."""
+    from solvers.extreme import range_of
+
+    return (range_of(settled, answer) or answer) if isinstance(answer, Range) else answer
 
 
 def _last_resorts(settled: Settled, known: Chain) -> Answer:
@@ -96,9 +102,7 @@ def _lacking_limit(chain: Chain) -> Missing | None:
 
 
 def missing(settled: Settled, known: Chain, name: str) -> Missing:
-    """What to give for the quantity, with the reason where an assumption was withdrawn or
-    undefined.
-    """
+    """What to give for the quantity, with the reason where an assumption was withdrawn."""
     reasons = [
         f"{stated} as stated does not go with the assumed {default}: state {default}"
         for default, stated in settled.withdrawn.items()

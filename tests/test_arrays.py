@@ -28,7 +28,8 @@ RELATIONS = [
     relation
     for module in MODULES
     for relation in vars(module).values()
-    if isinstance(relation, Relation) and relation.body.__module__ == module.__name__
+    if isinstance(relation, Relation)
+    and relation.body.__module__ == module.__name__
     and (relation.is_array or relation.gives == "block_slot")
 ]
 NAMES = [f"{r.id}:{r.gives}" for r in RELATIONS]

@@ -65,9 +65,7 @@ def test_a_letter_for_what_is_never_mentioned() -> None:
 
 
 def test_one_letter_for_two_quantities() -> None:
-    with pytest.raises(
-        CatalogueError, match=r"one letter, N, stands for two .*letters="
-    ):
+    with pytest.raises(CatalogueError, match=r"one letter, N, stands for two .*letters="):
 
         @formula(gives="weight_bytes", letters={"n_params": "N", "bytes_per_weight": "N"})
         def weights(n_params: Any, bytes_per_weight: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping
 from fractions import Fraction
@@ -720,3 +721,61 @@ def test_nothing_limits_the_batch_but_memory() -> None:
     assert ask("max batch", given)["status"] == "unbounded"
     assert ask("max batch", {**given, "max_batch": 7})["value"] == 7
     assert ask("max batch", {**given, "max_batch": 7})["binding"] == ["batch_limit"]
+
+
+@pytest.mark.parametrize("sense", ["max", "min"])
+@pytest.mark.parametrize("name", ["batch", "mbu", "link_bandwidth"])
+def test_a_stated_result_leaves_its_value_for_max_and_min(sense: str, name: str) -> None:
+    """A stated result is an equation, so max and min are its value, under every constraint."""
+    facts = {**ALL, "batch": 16, "max_batch": 16}
+    given = {**without(facts, name), "tpot": model_of(facts)["tpot"]}
+    answer = ask(f"{sense} {name}", given)
+    assert (answer["status"], near(answer["value"], facts[name])) == ("ok", True), answer
+
+
+@pytest.mark.parametrize(
+    ("limit", "broken"),
+    [
+        ({"max_batch": 15}, "batch_limit"),
+        ({"ttft": "<= 0.001"}, "ttft"),
+        ({"vram_bytes": 20 * 10**9}, "memory"),
+    ],
+)
+def test_a_stated_result_against_a_constraint_is_infeasible(
+    limit: dict[str, Any], broken: str
+) -> None:
+    facts = {**ALL, "batch": 16}
+    given = {**without(facts, "batch"), "tpot": model_of(facts)["tpot"], **limit}
+    answer = ask("max batch", given)
+    assert answer["status"] == "infeasible", answer
+    assert [row["name"] for row in answer["conflict"]] == ["tpot", broken]
+
+
+@pytest.mark.parametrize("steps", [1, 3, 4])
+@pytest.mark.parametrize("size", [1, 2, 512, 999])
+@pytest.mark.parametrize("most", [None, 1, 3, 1700])
+def test_whole_steps_leave_a_largest_and_a_smallest(
+    steps: int, size: int, most: int | None
+) -> None:
+    """Against every prompt and every chunk that takes this many steps."""
+    limit = {} if most is None else {"prompt_tokens": f"<= {most}"}
+    fits = [n for n in range(1, 4000) if math.ceil(n / size) == steps and (not most or n <= most)]
+    given = {"prefill_iterations": steps, "chunk_tokens": size, **limit}
+    for sense, value in (("max", max(fits, default=None)), ("min", min(fits, default=None))):
+        answer = ask(f"{sense} prompt_tokens", given)
+        assert (answer["status"], answer.get("value")) == (
+            "ok" if fits else "infeasible",
+            value,
+        ), answer
+
+
+def test_a_range_of_a_stated_result_lies_within_the_limits() -> None:
+    given = {"replicas": 4, "replica_request_rate": 3, "target_utilization": Fraction("0.7")}
+    held = ask("arrival_rate", {**given, "arrival_rate": "<= 7"})
+    assert near(held["low"], 6.3)
+    assert near(held["high"], 7)
+    free = ask("arrival_rate", given)
+    assert near(free["high"], 8.4)
+    clash = ask("max arrival_rate", {**given, "arrival_rate": "<= 5"})
+    assert clash["status"] == "infeasible"
+    assert {row["name"] for row in clash["conflict"]} == {"replicas", "arrival_rate"}

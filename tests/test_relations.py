@@ -125,9 +125,7 @@ def test_random_exact_values_are_solved_and_put_back(pair: tuple[Relation, str])
         assert drawn is not None, "no sample in the domain"
         values, result = drawn
         others = {n: v for n, v in values.items() if n != name}
-        function = evaluate(
-            relation.value, lambda n, others=others: others.get(n, quantity.symbol)
-        )
+        function = evaluate(relation.value, lambda n, others=others: others.get(n, quantity.symbol))
         if quantity.symbol not in getattr(function, "free_symbols", ()):
             continue  # a case in which the quantity does not matter
         solved = solve_equation(function, result, quantity)

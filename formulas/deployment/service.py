@@ -49,9 +49,7 @@ def cached_prompt_tokens(prefix_hit_rate, prompt_tokens):
 
 @definition(kind="model")
 def prefill_flops(active_params, prompt_tokens, cached_prompt_tokens, n_layers, attn_flops_prefill):
-    """Work to prefill what is not cached: the weights for each token, attention for each causal
-    pair.
-    """
+    """Work to prefill what is not cached: the weights per token, attention per causal pair."""
     weights = FLOP_PER_MULTIPLY_ADD.symbol * active_params * (prompt_tokens - cached_prompt_tokens)
     pairs = (prompt_tokens**2 - cached_prompt_tokens**2) / 2
     return weights + n_layers * attn_flops_prefill * pairs

@@ -118,7 +118,7 @@ def test_every_condition_prints() -> None:
     ]
     for condition in conditions:
         assert latex(condition.expr)
-        assert latex(condition.written, as_written=True)
+        assert latex(condition.expr, as_written=True)
 
 
 @pytest.mark.parametrize("constant", CONSTANTS, ids=lambda constant: constant.name)

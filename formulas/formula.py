@@ -78,6 +78,11 @@ class Relation:
         return self.relation in BOUNDS
 
     @property
+    def is_truth(self) -> bool:
+        """True where it gives whether an inequality holds."""
+        return VOCABULARY[self.gives].unit.text == "bool"
+
+    @property
     def is_array(self) -> bool:
         """True where an array or an opaque value takes part: a kernel computes it, forwards."""
         names = (self.gives, *self.inputs)

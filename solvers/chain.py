@@ -147,7 +147,7 @@ class Chain:
         """The relations that may give the quantity, the highest in rank first."""
         if self.using:
             rows = tuple(r for r in self.using if r.gives == name and not r.is_array)
-            return tuple(r for r in rows if not r.is_bound or name == "probe_ok")
+            return tuple(r for r in rows if not r.is_bound or r.is_truth)
         return tuple(r for r in self.catalogue.by_output.get(name, ()) if not r.is_array)
 
     def by_relation(self, name: str) -> Found | None:
@@ -190,7 +190,7 @@ class Chain:
         if relation.any_with and not mentioned & set(relation.any_with):
             return False
         # A bound derives no value unless it is named; the truth of an inequality is a value.
-        if relation.is_bound and relation.gives != "probe_ok":
+        if relation.is_bound and not relation.is_truth:
             return False
         return not any(self._is_false(condition) for condition in relation.valid)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from math import prod
 
-from formulas.amounts import display
+from formulas.deployment.constraints import GRIDS
 from formulas.quantity import Quantity
 from solvers.answer import (
     Answer,
@@ -26,8 +27,10 @@ from solvers.choices import allowed_choices, best_choice
 from solvers.counts import holds_at
 from solvers.evidence import checks_of, constrained, evidence, replayed, truths
 from solvers.found import Lacking
+from solvers.infeasible import infeasible
 from solvers.limits import (
     Limits,
+    below_grid,
     lacking_limit,
     limits_of,
     shown_names,
@@ -35,7 +38,7 @@ from solvers.limits import (
     statement_of,
     with_result,
 )
-from solvers.number import Number, Undefined, inside, is_number
+from solvers.number import Number, inside, is_number
 from solvers.roots import Unseparated
 from solvers.settle import Settled
 from solvers.spans import Extreme, extreme
@@ -62,6 +65,18 @@ def extreme_of(settled: Settled, sense: str) -> Answer:
     if isinstance(limits, Missing):
         return limits
     grid = _grid(chain, quantity)
+    found = _on_grid(chain, quantity, sense, limits, grid)
+    if isinstance(found, Infeasible) and grid is not None and grid > 1:
+        limits = below_grid(limits, quantity, grid)
+        found = _on_grid(chain, quantity, sense, limits, Fraction(1))
+    if answer is None or not isinstance(found, Exact | Range):
+        return found
+    return replace(found, evidence=_joined(answer, found.evidence))
+
+
+def _on_grid(
+    chain: Chain, quantity: Quantity, sense: str, limits: Limits, grid: Fraction | None
+) -> Answer:
     try:
         feasible = feasible_set(limits.conditions, quantity, grid)
     except Unseparated as trouble:
@@ -70,9 +85,8 @@ def extreme_of(settled: Settled, sense: str) -> Answer:
     if best.unbounded:
         return Unbounded(chain.asked, sense)
     if best.value is None:
-        return _infeasible(chain, feasible)
-    found = _attained(chain, quantity, sense, feasible, limits, best)
-    return found if answer is None else replace(found, evidence=_joined(answer, found.evidence))
+        return infeasible(chain, feasible)
+    return _attained(chain, quantity, sense, feasible, limits, best, grid)
 
 
 def _all_limits(chain: Chain, quantity: Quantity, result: Range | None) -> Limits | Missing:
@@ -121,7 +135,7 @@ def range_of(settled: Settled, result: Range | None = None) -> Answer | None:
         return Unproved(chain.asked, f"the limits could not be separated: {trouble}")
     intervals = feasible.intervals()
     if not intervals:
-        return _infeasible(chain, feasible)
+        return infeasible(chain, feasible)
     names = [*truths(chain), *(limit.quantity for limit in chain.scenario.limits)]
     proof = replace(evidence(chain, names, checked=False), unchecked=limits.unchecked)
     proof = proof if result is None else _joined(result, proof)
@@ -129,13 +143,15 @@ def range_of(settled: Settled, result: Range | None = None) -> Answer | None:
 
 
 def _grid(chain: Chain, quantity: Quantity) -> Fraction | None:
-    if quantity.name == "batch":
-        try:
-            grid = chain.value("dp").value * chain.value("pp").value
-        except Lacking:
-            return Fraction(1)
-        return grid if isinstance(grid, Fraction) else Fraction(1)
-    return Fraction(1) if quantity.domain.whole else None
+    """What the largest or smallest is a multiple of; None where every number will do."""
+    if quantity.name not in GRIDS:
+        return Fraction(1) if quantity.domain.whole else None
+    _, factors = GRIDS[quantity.name]
+    try:
+        parts = [chain.value(name).value for name in factors]
+    except Lacking:
+        return Fraction(1)
+    return prod(parts, start=Fraction(1)) if all(map(is_number, parts)) else Fraction(1)
 
 
 def _attained(
@@ -145,10 +161,10 @@ def _attained(
     feasible: Feasible,
     limits: Limits,
     best: Extreme,
+    grid: Fraction | None,
 ) -> Exact | Range:
     value = best.value
     assert value is not None
-    grid = _grid(chain, quantity)
     if best.open:
         proof = evidence(chain, (), checked=False)
         return Range(chain.asked, tuple(feasible.intervals()), value=value, evidence=proof)
@@ -189,50 +205,6 @@ def _failing_next(
 def _end(feasible: Feasible, sense: str) -> Number | None:
     intervals = feasible.intervals()
     return intervals[-1].high if sense == "max" else intervals[0].low
-
-
-def _infeasible(chain: Chain, feasible: Feasible) -> Infeasible:
-    clash = feasible.smallest_clash()
-    return Infeasible(
-        chain.asked,
-        _reason(chain, feasible, clash),
-        tuple(statement_of(chain, name) for name in clash),
-        _nearest_evidence(chain, feasible),
-    )
-
-
-def _nearest_evidence(chain: Chain, feasible: Feasible) -> Evidence:
-    """What holds and what does not where the fewest constraints are broken."""
-    failing = [sum(not ok for ok in holds.values()) for holds in feasible.holds]
-    for index in sorted(range(len(failing)), key=failing.__getitem__):
-        replay = replayed(chain, chain.asked, feasible.pieces[index].test)
-        try:
-            return replace(evidence(replay, constrained(replay)), unused=())
-        except Lacking:
-            continue  # a limit has no value there
-    return Evidence()
-
-
-def _reason(chain: Chain, feasible: Feasible, clash: tuple[str, ...]) -> str:
-    """What the first clashing limit comes to at its best, where that says it all."""
-    names = " and ".join(clash)
-    if len(clash) != 1:
-        return f"no {chain.asked} meets {names} together"
-    limit = next((row for row in chain.scenario.limits if row.quantity == clash[0]), None)
-    if limit is None:
-        return f"no {chain.asked} meets {names}"
-    found: list[float] = []
-    for piece in feasible.pieces:
-        try:
-            replay = replayed(chain, chain.asked, piece.test)
-            found.append(float(replay.value(limit.quantity).value))
-        except (Lacking, Undefined):
-            continue
-    best = min(found) if limit.relation.startswith("<") else max(found)
-    word = "at least" if limit.relation.startswith("<") else "at most"
-    quantity = chain.catalogue.quantities[limit.quantity]
-    shown = display(best, quantity.unit, quantity.label)
-    return f"{limit.quantity} is {word} {shown}, whatever {chain.asked} is"
 
 
 def _of_branches(chain: Chain, answer: Exact, sense: str) -> Exact | Infeasible:

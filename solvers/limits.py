@@ -9,7 +9,9 @@ from typing import Any
 
 import sympy
 
+from formulas.deployment.constraints import GRIDS
 from formulas.formula import Condition
+from formulas.quantity import Quantity
 from solvers.answer import Interval, Missing, Statement
 from solvers.chain import Chain
 from solvers.evidence import at_stake, compare
@@ -18,6 +20,8 @@ from solvers.missing import alternatives
 from solvers.number import Undefined, is_number, to_sympy
 
 _RELATIONS = {"<=": sympy.Le, ">=": sympy.Ge, "<": sympy.Lt, ">": sympy.Gt}
+
+_KEPT_BY_GRID = [(constraint, name) for name, (constraint, _) in GRIDS.items()]
 
 # Between the name of a quantity and the number of a further limit on it.
 MORE = " #"
@@ -43,8 +47,8 @@ def limits_of(chain: Chain) -> Limits | Missing:
         conditions[name] = _condition(value, limit.relation, limit.value)
     unchecked = []
     for constraint in chain.constraints:
-        if constraint.name == "batch_divides" and chain.asked == "batch":
-            continue  # the grid of the batch
+        if (constraint, chain.asked) in _KEPT_BY_GRID:
+            continue
         try:
             conditions[constraint.name] = chain.holds(constraint)
         except (Lacking, Undefined):
@@ -122,6 +126,13 @@ def stated_truths(chain: Chain) -> dict[str, Any]:
     return found
 
 
+def below_grid(limits: Limits, quantity: Quantity, grid: Fraction) -> Limits:
+    """The limits on what is smaller than its grid, which need not be on it."""
+    constraint, _ = GRIDS[quantity.name]
+    condition = sympy.Le(quantity.symbol, to_sympy(grid))
+    return replace(limits, conditions={**limits.conditions, constraint.name: condition})
+
+
 def with_result(
     limits: Limits, name: str, symbol: sympy.Symbol, spans: tuple[Interval, ...]
 ) -> Limits:
@@ -158,11 +169,14 @@ def shown_names(binding: tuple[str, ...]) -> tuple[str, ...]:
 
 def statement_of(chain: Chain, name: str) -> Statement:
     """What was said, or what always holds, behind the name of a constraint."""
-    for limit in chain.scenario.limits:
-        if name.partition(MORE)[0] == limit.quantity:
-            text = limit.text or f"{limit.quantity} {limit.relation} {limit.value}"
-            return Statement(limit.quantity, text, "you")
-    fact = chain.scenario.given.get(name.partition(MORE)[0])
+    quantity, _, number = name.partition(MORE)
+    limits = [limit for limit in chain.scenario.limits if limit.quantity == quantity]
+    index = int(number or 1) - 1
+    if index < len(limits):
+        limit = limits[index]
+        text = limit.text or f"{limit.quantity} {limit.relation} {limit.value}"
+        return Statement(limit.quantity, text, "you")
+    fact = chain.scenario.given.get(quantity)
     if fact is not None:
         return Statement(fact.quantity, fact.text, fact.origin)
     meaning = next((c.meaning for c in chain.constraints if c.name == name), "its domain")

@@ -23,9 +23,7 @@ from solvers.spans import extreme
 def special_answer(chain: Chain) -> Answer | None:
     """The answer of an array relation, a bound or an inequality; None where equations answer."""
     for relation in chain.using:
-        rule = (
-            _array if relation.is_array else _inequality if relation.gives == "probe_ok" else _bound
-        )
+        rule = _array if relation.is_array else _inequality if relation.is_truth else _bound
         if relation.is_array or relation.is_bound:
             answer = rule(chain, relation)
             if answer is not None:

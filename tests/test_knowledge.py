@@ -779,3 +779,27 @@ def test_a_range_of_a_stated_result_lies_within_the_limits() -> None:
     clash = ask("max arrival_rate", {**given, "arrival_rate": "<= 5"})
     assert clash["status"] == "infeasible"
     assert {row["name"] for row in clash["conflict"]} == {"replicas", "arrival_rate"}
+
+
+@pytest.mark.parametrize("pp", [2, 4])
+@pytest.mark.parametrize("most", range(1, 10))
+def test_the_largest_batch_is_what_the_standing_constraints_allow(pp: int, most: int) -> None:
+    """Not only multiples: a batch no larger than the stages need not divide evenly over them."""
+    allowed = [n for n in range(1, most + 1) if n <= pp or n % pp == 0]
+    given = {**without(EIGHT, "batch"), "vram_bytes": 10**12, "tp": 1, "pp": pp}
+    answer = ask("max batch", {**given, "max_batch": most})
+    assert (answer["status"], answer["value"]) == ("ok", max(allowed)), answer
+    assert answer["binding"] == ["batch_limit"]
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        ("prompt_tokens >= 10.2", "prompt_tokens <= 10.8"),
+        ("prompt_tokens >= 20", "prompt_tokens <= 10"),
+    ],
+)
+def test_two_limits_that_leave_nothing_are_both_named(limits: tuple[str, ...]) -> None:
+    reply = Session().max("prompt_tokens", given=limits)
+    assert reply.status == "infeasible"
+    assert [row["text"] for row in reply.to_dict()["conflict"]] == list(limits)

@@ -129,6 +129,8 @@ OPTIONAL = frozenset(
 )
 # Checked where its quantity can be derived, and no gap in the answer where it cannot.
 WHERE_DERIVED = frozenset(("fleet_size",))
+# A largest or smallest is a multiple of these, as the constraint asks where it is beyond them.
+GRIDS = {"batch": (batch_divides, ("dp", "pp"))}
 # How the parts fit together: true or false, with no room to speak of.
 OF_STRUCTURE = frozenset(("replica_size", "node_size", "stages_fit"))
 # What TP must meet by itself: the default takes the largest power of two that does.

@@ -8,10 +8,11 @@ from fractions import Fraction
 
 from formulas.numbers import Figure, numbers
 from formulas.storage import BYTES_PER_ELEMENT
+from formulas.units import parse_unit
 from solvers.recompute.figures import Figures, Recomputation, calculated
 
 ONE = Fraction(1)
-BITS_PER_BYTE = 8
+BITS_PER_BYTE = 1 / parse_unit("bit").scale
 
 
 def _quoted(name: str, key: str) -> Fraction:

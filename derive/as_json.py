@@ -220,11 +220,17 @@ def _intervals(spans: tuple[Interval, ...]) -> dict[str, Any]:
 
 
 def remarks(answer: Answer) -> tuple[str, ...]:
-    """The notes of an answer; an exact inverse of a count is a real number, and says so."""
+    """The notes of an answer; an exact inverse of a count may be no whole number, and says so."""
+    from solvers.spans import extreme
+
     notes = answer.evidence.notes
+    domain = catalogue().quantities[answer.find].domain
+    if isinstance(answer, Range) and domain.whole:
+        best = extreme(list(answer.intervals), "max", Fraction(1))
+        if best.value is None and not best.unbounded:
+            return (*notes, f"{answer.find} is counted, and no whole number lies in this range")
     if not isinstance(answer, Exact) or answer.sense or isinstance(answer.value, bool):
         return notes
-    domain = catalogue().quantities[answer.find].domain
     values = [branch.value for branch in answer.branches] or [answer.value]
     if not domain.whole or all(_is_whole(value) for value in values):
         return notes

@@ -70,7 +70,7 @@ def _refuse_outside(statement: Statement) -> None:
     )
     below = "" if domain.high is None else f"at most {domain.high}"
     advice = [f"{name} is {' and '.join(part for part in (above, below) if part)}"]
-    if domain.high == 1 and 1 < value <= 100:
+    if domain.high == 1 and 2 <= value <= 100:
         advice.append(f"a percentage is written with its sign: {float(value):g}%")
     raise Problem("domain", f"{name} = {shown} is not allowed", tuple(advice), statement.text)
 

@@ -8,9 +8,11 @@ from typing import Any
 
 import sympy
 
+from formulas.amounts import display
 from solvers.answer import (
     Answer,
     Branch,
+    Evidence,
     Exact,
     Infeasible,
     Interval,
@@ -21,7 +23,7 @@ from solvers.answer import (
 )
 from solvers.chain import Chain
 from solvers.equation import Solved, solve_equation
-from solvers.evidence import evidence, replayed, wanted
+from solvers.evidence import assumptions, evidence, replayed, wanted
 from solvers.exact import substitute
 from solvers.found import Found, Lacking
 from solvers.number import Number, Undefined, divide, is_number, less, minus, same, to_sympy
@@ -128,15 +130,31 @@ def _solution(
 ) -> Exact:
     first = rows[0]
     name, value = chain.asked, points[0]
-    forwards = chain.scenario.without(*(row.name for row in rows))
-    replay = replayed(replace(chain, scenario=forwards), name, value)
+    replay = _forwards(chain, rows, value)
     key = first.found.relation.key if first.found.relation else ""
     last = Step(key, name, value, {first.name: first.target}, first.name)
     equated = tuple(row.name for row in rows)
     proof = evidence(replay, (*equated, *wanted(replay)), last)
-    proof = replace(proof, notes=(*proof.notes, *notes))
+    relied_on = frozenset[str]().union(*(row.found.stated for row in rows))
+    unused = tuple(name for name in proof.unused if name not in relied_on)
+    proof = replace(proof, notes=(*proof.notes, *notes), unused=unused)
     branches = tuple(Branch(p) for p in points) if len(points) > 1 else ()
     return Exact(name, value, branches, numeric=not isinstance(value, Fraction), evidence=proof)
+
+
+def _forwards(chain: Chain, rows: list[Equation], value: Number) -> Chain:
+    """The replay in which what the equations were read from is computed; stated where it must be.
+
+    A limit on such a quantity needs its value even where only the statement has one.
+    """
+    computed = chain.scenario.without(*(row.name for row in rows))
+    replay = replayed(replace(chain, scenario=computed), chain.asked, value)
+    try:
+        for limit in chain.scenario.limits:
+            replay.value(limit.quantity)
+    except Lacking:
+        return replayed(chain, chain.asked, value)
+    return replay
 
 
 def _range(
@@ -170,7 +188,11 @@ def _inner(span: Interval) -> Number:
 def _no_value(chain: Chain, first: Equation, solved: Solved, rows: list[Equation]) -> Infeasible:
     said = tuple(Statement(row.name, row.text, "you") for row in rows)
     quantity = chain.catalogue.quantities[chain.asked]
-    reason = f"no {chain.asked} in its domain ({quantity.domain}) gives {first.text or first.name}"
+    texts = [row.text or row.name for row in rows]
+    reason = f"no {chain.asked} in its domain ({quantity.domain}) gives {' and '.join(texts)}"
+    if solved.points and len(rows) > 1:
+        shown = " or ".join(display(p, quantity.unit, quantity.label) for p in solved.points)
+        reason += f" together; {texts[0]} takes {shown}"
     if isinstance(first.function, sympy.Expr) and first.function.has(sympy.ceiling, sympy.floor):
         reason += "; it takes whole steps"
     if first.difference:
@@ -178,7 +200,8 @@ def _no_value(chain: Chain, first: Equation, solved: Solved, rows: list[Equation
     if solved.dropped:
         shown = ", ".join(f"{float(p):.6g}" for p in solved.dropped)
         reason += f"; the equation alone gives {shown}"
-    return Infeasible(chain.asked, reason, said)
+    guessed = frozenset[str]().union(*(row.guessed for row in rows))
+    return Infeasible(chain.asked, reason, said, Evidence(assumed=assumptions(chain, guessed)))
 
 
 def _always_wins(row: Equation, name: str) -> str:

@@ -38,7 +38,7 @@ from solvers.limits import (
     statement_of,
     with_result,
 )
-from solvers.number import Number, inside, is_number
+from solvers.number import Number, floor, inside, is_number, same
 from solvers.roots import Unseparated
 from solvers.settle import Settled
 from solvers.spans import Extreme, extreme
@@ -166,7 +166,9 @@ def _attained(
     value = best.value
     assert value is not None
     if best.open:
+        word = "largest" if sense == "max" else "smallest"
         proof = evidence(chain, (), checked=False)
+        proof = replace(proof, notes=(*proof.notes, f"the {word} is approached and not reached"))
         return Range(chain.asked, tuple(feasible.intervals()), value=value, evidence=proof)
     if grid is None:
         binding = feasible.failing_beyond(value, sense == "max")
@@ -212,7 +214,17 @@ def _of_branches(chain: Chain, answer: Exact, sense: str) -> Exact | Infeasible:
 
     It is no bound: the next smaller value does not give the stated result.
     """
-    values = [branch.value for branch in answer.branches] or [answer.value]
+    moved = chain.catalogue.downstream(chain.asked)
+    results = [chain.scenario.given[n] for n in chain.equated() if n in moved]
+    stated = tuple(Statement(g.quantity, g.text, g.origin) for g in results)
+    found = [branch.value for branch in answer.branches] or [answer.value]
+    whole = chain.catalogue.quantities[chain.asked].domain.whole
+    values = [v for v in found if not whole or same(v, floor(v + Fraction(1, 2)))]
+    if not values:
+        takes = " or ".join(f"{float(v):.6g}" for v in found)
+        reason = f"no whole {chain.asked} gives what is stated, which takes {takes}; "
+        reason += "a limit, <= or >=, leaves room"
+        return Infeasible(chain.asked, reason, stated, replace(answer.evidence, checks=()))
     broken: list[Check] = []
     for value in sorted(values, key=float, reverse=sense == "max"):
         checks, unchecked = checks_of(replayed(chain, chain.asked, value))
@@ -223,9 +235,6 @@ def _of_branches(chain: Chain, answer: Exact, sense: str) -> Exact | Infeasible:
         broken = broken or failing
     names = tuple(dict.fromkeys(check.name for check in broken))
     reason = f"what is stated leaves only values of {chain.asked} that break {' and '.join(names)}"
-    moved = chain.catalogue.downstream(chain.asked)
-    results = [chain.scenario.given[n] for n in chain.equated() if n in moved]
-    stated = tuple(Statement(g.quantity, g.text, g.origin) for g in results)
     said = tuple(statement_of(chain, name) for name in names)
     return Infeasible(chain.asked, reason, (*stated, *said), answer.evidence)
 

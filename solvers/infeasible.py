@@ -13,6 +13,8 @@ from solvers.found import Lacking
 from solvers.limits import statement_of
 from solvers.number import Undefined
 
+_MOST_LOOKED_AT = 8
+
 
 def infeasible(chain: Chain, feasible: Feasible) -> Infeasible:
     """The statements that clash and why, where no value, or none of its grid, meets every limit."""
@@ -39,15 +41,20 @@ def _between(chain: Chain, intervals: list[Interval]) -> str:
 
 
 def _nearest_evidence(chain: Chain, feasible: Feasible) -> Evidence:
-    """What holds and what does not where the fewest constraints are broken."""
+    """What holds and what does not where the fewest constraints are broken, and by the least."""
     failing = [sum(not ok for ok in holds.values()) for holds in feasible.holds]
-    for index in sorted(range(len(failing)), key=failing.__getitem__):
+    found: list[tuple[int, float, int]] = []
+    proofs: list[Evidence] = []
+    for index in sorted(range(len(failing)), key=failing.__getitem__)[:_MOST_LOOKED_AT]:
         replay = replayed(chain, chain.asked, feasible.pieces[index].test)
         try:
-            return replace(evidence(replay, constrained(replay)), unused=())
+            proof = replace(evidence(replay, constrained(replay)), unused=())
         except Lacking:
             continue  # a limit has no value there
-    return Evidence()
+        short = sum(-(check.slack or -1.0) for check in proof.checks if not check.holds)
+        found.append((failing[index], short, len(proofs)))
+        proofs.append(proof)
+    return proofs[min(found)[2]] if found else Evidence()
 
 
 def _reason(

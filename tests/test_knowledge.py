@@ -803,3 +803,29 @@ def test_two_limits_that_leave_nothing_are_both_named(limits: tuple[str, ...]) -
     reply = Session().max("prompt_tokens", given=limits)
     assert reply.status == "infeasible"
     assert [row["text"] for row in reply.to_dict()["conflict"]] == list(limits)
+
+
+def test_a_limit_on_the_very_quantity_that_is_stated() -> None:
+    facts = {"tpot": Fraction("0.012"), "output_tokens": 101}
+    stated = {**facts, "e2e_latency": 3}
+    for find in ("ttft", "max ttft"):
+        reply = Session().ask(
+            f"{find} given tpot = 12 ms, output_tokens = 101, e2e_latency = 3 s, e2e_latency <= 4 s"
+        )
+        assert near(reply.value, stated["e2e_latency"] - 100 * stated["tpot"])
+        assert "output_tokens" not in reply.to_dict().get("unused", ())
+    reply = Session().ask(
+        "max ttft given tpot = 12 ms, output_tokens = 101, e2e_latency = 3 s, e2e_latency <= 2 s"
+    )
+    assert reply.status == "infeasible"
+
+
+def test_the_largest_of_a_count_is_never_a_fraction() -> None:
+    facts = {**EIGHT, "batch": 16}
+    between = (model_of(facts)["tpot"] + model_of({**facts, "batch": 17})["tpot"]) / 2
+    answer = ask("max batch", {**without(EIGHT, "batch"), "tpot": between})
+    assert answer["status"] == "infeasible"
+    assert [row["name"] for row in answer["conflict"]] == ["tpot"]
+    inverse = ask("batch", {**without(EIGHT, "batch"), "tpot": between})
+    assert 16 < inverse["value"] < 17
+    assert any("not a whole number" in note for note in inverse["notes"])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, assert_never
 
-from formulas.amounts import display
+from derive.wording import contradiction_text, remarks, shown, status
 from formulas.catalogue import catalogue
 from formulas.errors import Problem
+from formulas.quantity import Quantity
 from formulas.storage import BYTES_PER_ELEMENT
 from formulas.units import Unit
 from solvers.answer import (
@@ -23,6 +25,7 @@ from solvers.answer import (
     Interval,
     Missing,
     Range,
+    Relaxation,
     Unbounded,
     Unproved,
 )
@@ -31,18 +34,23 @@ from solvers.answer import (
 ASSUMED_FORMATS = {"bytes_per_weight": "weight_dtype", "kv_bytes_per_element": "kv_dtype"}
 
 
-def answer_object(answer: Answer, unit: Unit | None = None) -> dict[str, Any]:
-    """The flat object of an answer; values in own units, `display` in the unit asked."""
-    quantity = catalogue().quantities[answer.find]
-    head: dict[str, Any] = {"status": status(answer), "find": quantity.short_name}
-    body = _body(answer, unit)
+def answer_object(
+    answer: Answer, unit: Unit | None = None, quantity: Quantity | None = None
+) -> dict[str, Any]:
+    """The flat object of an answer; values in own units, `display` in the unit asked.
+
+    `quantity` is what was asked, where that is no word of the vocabulary.
+    """
+    asked = quantity or catalogue().quantities[answer.find]
+    head: dict[str, Any] = {"status": status(answer), "find": asked.short_name}
+    body = _body(answer)
     value = body.get("value")
     head["value"] = value
-    head["unit"] = quantity.unit.text
-    head["display"] = shown(answer, unit)
+    head["unit"] = asked.unit.text or str(asked.unit)
+    head["display"] = shown(answer, asked, unit)
     head.update({key: part for key, part in body.items() if key != "value"})
     head.update(_evidence(answer.evidence))
-    head["notes"] = list(remarks(answer)) or None
+    head["notes"] = list(remarks(answer, asked.domain)) or None
     return {key: part for key, part in head.items() if part is not None or key == "value"}
 
 
@@ -69,25 +77,6 @@ def error_object(kind: str, message: str, find: str | None = None) -> dict[str, 
     return {**head, "message": message, "error": kind}
 
 
-def status(answer: Answer) -> str:
-    """The one word for what kind of answer it is."""
-    match answer:
-        case Exact() | Range() | Choice():
-            return "ok"
-        case Infeasible():
-            return "infeasible"
-        case Missing():
-            return "missing"
-        case Contradiction():
-            return "contradiction"
-        case Unbounded():
-            return "unbounded"
-        case Unproved():
-            return "unproved"
-        case _:
-            assert_never(answer)
-
-
 def plain(value: Any) -> Any:
     """The value as JSON has it: an int where it is whole, else the nearest float; arrays as lists.
 
@@ -108,53 +97,14 @@ def plain(value: Any) -> Any:
     return number if math.isfinite(number) else str(number)
 
 
-def shown(answer: Answer, unit: Unit | None = None) -> str:
-    """The answer's value for people."""
-    quantity = catalogue().quantities[answer.find]
-
-    def text(value: Any) -> str:
-        return display(value, quantity.unit, quantity.label, unit)
-
-    match answer:
-        case Exact(_, value) | Choice(_, value):
-            return text(value)
-        case Range(_, intervals, one_sided, value):
-            if one_sided and value is not None:
-                return f"{_sign(intervals[0])} {text(_end(intervals[0]))}"
-            return ", ".join(between(piece, text) for piece in intervals)
-        case _:
-            return status(answer)
-
-
-def _end(span: Interval) -> Any:
-    return span.low if span.low is not None else span.high
-
-
-def _sign(span: Interval) -> str:
-    if span.low is not None:
-        return ">" if span.low_open else ">="
-    return "<" if span.high_open else "<="
-
-
-def between(span: Interval, text: Any) -> str:
-    """An interval in words that read as inequalities."""
-    if span.low is not None and span.low == span.high:
-        return str(text(span.low))
-    if span.low is None and span.high is None:
-        return "any value"
-    if span.low is None or span.high is None:
-        return f"{_sign(span)} {text(_end(span))}"
-    left, right = "(" if span.low_open else "[", ")" if span.high_open else "]"
-    return f"{left}{text(span.low)} .. {text(span.high)}{right}"
-
-
-def _body(answer: Answer, unit: Unit | None) -> dict[str, Any]:
+def _body(answer: Answer) -> dict[str, Any]:
     match answer:
         case Exact():
             return {
                 "value": plain(answer.value),
                 "kind": "exact",
                 "numeric": True if answer.numeric else None,
+                "spread": plain(answer.spread),
                 "sense": answer.sense or None,
                 "branches": [
                     {"value": plain(b.value), "condition": b.condition} for b in answer.branches
@@ -167,14 +117,24 @@ def _body(answer: Answer, unit: Unit | None) -> dict[str, Any]:
             kind = "bound" if answer.one_sided else "range"
             return {"value": plain(answer.value), "kind": kind, **_intervals(answer.intervals)}
         case Choice():
-            chosen = {name: plain(value) for name, value in answer.choice.items()}
-            return {"value": plain(answer.value), "kind": "choice", "choice": chosen}
+            return {
+                "value": plain(answer.value),
+                "kind": "choice",
+                "choice": plain_values(answer.choice),
+                "binding": list(answer.binding) or None,
+            }
         case Infeasible():
-            return {"message": answer.reason, "conflict": _statements(answer)}
+            return {
+                "message": answer.reason,
+                "conflict": _statements(answer),
+                "relaxations": [_relaxation(row) for row in answer.relaxations] or None,
+                "cannot_help": list(answer.cannot_help) or None,
+            }
         case Missing():
             return {
                 "missing": [list(names) for names in answer.alternatives],
                 "message": answer.reason or f"{answer.find} needs more facts",
+                "tradeoff": [plain_values(row) for row in answer.tradeoff] or None,
             }
         case Contradiction():
             return {"message": contradiction_text(answer), "conflict": _statements(answer)}
@@ -186,22 +146,27 @@ def _body(answer: Answer, unit: Unit | None) -> dict[str, Any]:
             assert_never(answer)
 
 
-def contradiction_text(answer: Contradiction) -> str:
-    """Both values of the quantity, and where the other one comes from."""
-    quantity = catalogue().quantities[answer.quantity]
-    stated, derived = (
-        display(value, quantity.unit, quantity.label) for value in (answer.stated, answer.derived)
-    )
-    if stated == derived:
-        stated, derived = (f"{float(v):.12g}" for v in (answer.stated, answer.derived))
-    if answer.relation not in catalogue().relations:
-        texts = " and ".join(s.text for s in answer.conflict)
-        return f"{texts} contradict each other: {answer.quantity} is {stated} or {derived}"
-    return f"{answer.quantity} = {stated} contradicts {derived} ({answer.relation})"
-
-
 def _statements(answer: Infeasible | Contradiction) -> list[dict[str, str]] | None:
     return [{"name": s.name, "text": s.text, "origin": s.origin} for s in answer.conflict] or None
+
+
+def plain_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by name as JSON has them."""
+    return {name: plain(value) for name, value in values.items()}
+
+
+def _relaxation(row: Relaxation) -> dict[str, Any]:
+    quantity = catalogue().quantities.get(row.name)
+    found = {
+        "name": row.name,
+        "relation": row.relation,
+        "to": plain(row.to),
+        "unit": quantity.unit.text if quantity else None,
+        "change": row.change,
+        "then": plain(row.then),
+        "text": row.text or None,
+    }
+    return {key: part for key, part in found.items() if part is not None}
 
 
 def _intervals(spans: tuple[Interval, ...]) -> dict[str, Any]:
@@ -219,34 +184,12 @@ def _intervals(spans: tuple[Interval, ...]) -> dict[str, Any]:
     return found
 
 
-def remarks(answer: Answer) -> tuple[str, ...]:
-    """The notes of an answer; an exact inverse of a count may be no whole number, and says so."""
-    from solvers.spans import extreme
-
-    notes = answer.evidence.notes
-    domain = catalogue().quantities[answer.find].domain
-    if isinstance(answer, Range) and domain.whole:
-        best = extreme(list(answer.intervals), "max", Fraction(1))
-        if best.value is None and not best.unbounded:
-            return (*notes, f"{answer.find} is counted, and no whole number lies in this range")
-    if not isinstance(answer, Exact) or answer.sense or isinstance(answer.value, bool):
-        return notes
-    values = [branch.value for branch in answer.branches] or [answer.value]
-    if not domain.whole or all(_is_whole(value) for value in values):
-        return notes
-    return (*notes, f"{answer.find} is counted, and this is not a whole number")
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Fraction) and value.denominator == 1
-
-
 def _evidence(evidence: Evidence) -> dict[str, Any]:
     found = {
         "outcomes": {
-            name: shown
-            for name, value in evidence.outcomes.items()
-            if (shown := plain(value)) is not None
+            name: value
+            for name, value in plain_values(evidence.outcomes).items()
+            if value is not None
         },
         "constraints": [_constraint(check) for check in evidence.checks],
         "steps": [

@@ -4,66 +4,37 @@ from __future__ import annotations
 
 import json
 import math
-import signal
-import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any, BinaryIO, TextIO
 
-from derive.as_json import answer_object, error_object, json_text, problem_object
+from derive.answering import outcome_of
+from derive.as_json import error_object, json_text, problem_object
+from derive.conversation import Conversation
 from derive.json_question import (
     LONGEST,
-    Asked,
     asked_name,
+    line_of,
     load_object,
-    read_line,
     read_object,
+    refuse_unknown_keys,
 )
-from derive.session import Reply
+from derive.outcome import Outcome
+from derive.question import Question, parse
 from formulas.amounts import LONGEST_NUMBER
 from formulas.errors import Problem
-from solvers.answer import Answer, Unproved
-from solvers.solve import solve
 
 
-class TimedOut(BaseException):
-    """The question's time is over; no `except Exception` on the way may keep it."""
+def ask_once(text: str, seconds: float) -> Outcome:
+    """What a line comes to; Problem where it is unreadable, or only states facts."""
+    question = parse(text)
+    refuse_facts_alone(question)
+    return Conversation(seconds=seconds).answer(question)[1]
 
 
-@contextmanager
-def within(seconds: float) -> Iterator[None]:
-    """Raise TimedOut in the body after so many seconds; no limit where no alarm can be set."""
-    usable = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-    if not usable or seconds <= 0:
-        yield
-        return
-
-    def ring(*_: Any) -> None:
-        raise TimedOut
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def answer(asked: Asked, seconds: float) -> Answer:
-    """The answer; Unproved where the time is over before there is one."""
-    try:
-        with within(seconds):
-            return solve(asked.request())
-    except TimedOut:
-        return Unproved(asked.find, f"stopped after {seconds:g} s; --time gives it more")
-
-
-def ask_once(text: str, seconds: float) -> dict[str, Any]:
-    """The answer's object to a line, the reply under `reply`; Problem where it is unreadable."""
-    asked = read_line(text)
-    found = answer(asked, seconds)
-    return {**answer_object(found, asked.unit), "reply": Reply(asked, found)}
+def refuse_facts_alone(question: Question) -> None:
+    """A Problem for a line that asks nothing."""
+    if question.verb == "state":
+        raise Problem("syntax", "nothing asked", ("ask a quantity:  tpot given ...",))
 
 
 def ask_lines(questions: BinaryIO, answers: TextIO, seconds: float) -> int:
@@ -96,9 +67,14 @@ def _answer_line(line: bytes | None, number: int, seconds: float) -> dict[str, A
             raise Problem("json", f"a line of more than {LONGEST} characters is not read")
         question = load_object(line.decode("utf-8-sig" if number == 1 else "utf-8"))
         find = asked_name(question)
-        asked = read_object(question)
-        find = asked.find
-        found = answer_object(answer(asked, seconds), asked.unit)
+        refuse_unknown_keys(question)
+        text = line_of(question)
+        if text is None:
+            asked = read_object(question)
+            find = asked.find
+            found = dict(outcome_of(asked, seconds).data)
+        else:
+            found = dict(ask_once(text, seconds).data)
     except Problem as problem:
         found = problem_object(problem, find)
     except UnicodeDecodeError:

@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from derive.as_json import (
-    ASSUMED_FORMATS,
-    assumed_values,
-    contradiction_text,
-    plain,
-    remarks,
-    shown,
-)
+from derive.as_json import ASSUMED_FORMATS, assumed_values, plain
 from derive.as_text import TOGETHER
 from derive.document import Block, Document, Fields, Heading, Line, Table
+from derive.wording import contradiction_text, remarks, shown
 from formulas.amounts import display
 from formulas.catalogue import catalogue
 from formulas.deployment.constraints import OF_STRUCTURE
+from formulas.quantity import Domain, Quantity
 from formulas.units import Unit
 from solvers.answer import (
     Answer,
     Check,
+    Choice,
     Contradiction,
     Evidence,
     Exact,
@@ -50,41 +46,46 @@ def card(
     read_as: tuple[str, ...] = (),
     unit: Unit | None = None,
     steps: bool = False,
+    quantity: Quantity | None = None,
 ) -> Document:
-    """The card of an answer; `steps` shows every step where there are many."""
+    """The card of an answer; `steps` shows every step where there are many.
+
+    `quantity` is what was asked, where that is no word of the vocabulary.
+    """
     evidence = answer.evidence
+    asked = quantity or catalogue().quantities[answer.find]
     rows = [*_broken(evidence), *_special_rows(answer), *_slack(answer)]
     rows += _labelled("read as", read_as)
     rows += _labelled("assumed", [_assumptions(evidence)] if evidence.assumed else [])
     rows += _labelled("unused", [", ".join(evidence.unused)] if evidence.unused else [])
     rows += _labelled("unchecked", [", ".join(evidence.unchecked)] if evidence.unchecked else [])
     rows += _labelled("variants", _variants(answer))
-    rows += _labelled("note", remarks(answer))
-    blocks: list[Block] = [Heading(_headline(answer, unit))]
+    rows += _labelled("note", remarks(answer, asked.domain))
+    blocks: list[Block] = [Heading(_headline(answer, asked, unit))]
     if rows:
         blocks.append(Fields(tuple(rows)))
     blocks += _steps(evidence, steps)
     return tuple(blocks)
 
 
-def _headline(answer: Answer, unit: Unit | None) -> str:
+def _headline(answer: Answer, asked: Quantity, unit: Unit | None) -> str:
     name = answer.find
     match answer:
         case Exact(sense=sense):
             sign = {"max": "<=", "min": ">="}.get(sense, "=")
-            tail = f"    {_SENSES[sense]}{_grid(name)}" if sense else ""
+            tail = f"    {_SENSES[sense]}{_grid(asked.domain)}" if sense else ""
             digits = "    numeric, 40 digits" if answer.numeric and not sense else ""
             if answer.branches:
                 values = " or ".join(_amount(name, b.value, unit) for b in answer.branches)
                 return f"{name} = {values}"
             if name in answer.evidence.assumed:
                 tail = "    assumed: nothing that is given determines it"
-            return f"{name} {sign} {shown(answer, unit)}{tail}{digits}"
+            return f"{name} {sign} {shown(answer, asked, unit)}{tail}{digits}"
         case Range(intervals=spans) if all(s.low is not None and s.low == s.high for s in spans):
             points = [_amount(name, span.low, unit) for span in spans]
             return f"{name} {'=' if len(points) == 1 else 'is one of'} {', '.join(points)}"
         case Range():
-            text = shown(answer, unit)
+            text = shown(answer, asked, unit)
             return f"{name} {text}" if text[0] in "<>" else f"{name} in {text}"
         case Infeasible():
             return f"no {name} satisfies this"
@@ -96,12 +97,16 @@ def _headline(answer: Answer, unit: Unit | None) -> str:
             return f"error[unbounded]: nothing given limits {name}"
         case Unproved():
             return f"error[unproved]: {name} was not found: {answer.reason}"
-        case _:
-            return f"{name} = {shown(answer, unit)}"
+        case Choice(choice=choice):
+            chosen = ", ".join(f"{key} = {_chosen(key, value)}" for key, value in choice.items())
+            return f"{name} = {shown(answer, asked, unit)}    at {chosen}"
 
 
-def _grid(name: str) -> str:
-    domain = catalogue().quantities[name].domain
+def _chosen(name: str, value: Any) -> str:
+    return value if isinstance(value, str) else _amount(name, value)
+
+
+def _grid(domain: Domain) -> str:
     if domain.choices:
         return " of its choices"
     return ", a whole number" if domain.whole else ""

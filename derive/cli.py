@@ -175,13 +175,12 @@ def _ask(options: argparse.Namespace) -> int:
     text = _question(options)
     options.line = text
     found = ask_once(text, options.time)
-    status = found["status"]
     if options.json:
-        _print_json({key: part for key, part in found.items() if key != "reply"})
+        _print_json(found.data)
     else:
-        shown = found["reply"].text(options.steps, width())
-        print(shown, file=sys.stdout if status != "contradiction" else sys.stderr)
-    return EXIT_CODES[status]
+        shown = found.text(options.steps, width())
+        print(shown, file=sys.stdout if found.status != "contradiction" else sys.stderr)
+    return EXIT_CODES[found.status]
 
 
 def _refuse_beside_jsonl(options: argparse.Namespace) -> None:

@@ -33,7 +33,7 @@ from derive.values import (
 from formulas.amounts import shortened
 from formulas.errors import Problem
 from formulas.quantity import Quantity
-from formulas.scenario import Fact, Limit, Same, Statement
+from formulas.statements import Fact, Limit, Same, Statement
 
 Item = tuple[Statement, ...] | Quantity
 

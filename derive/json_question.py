@@ -5,23 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
-from derive.question import canonical_name, parse, read_statement
-from formulas.amounts import display, read_number, shortened
+from derive.asked import SENSES, Asked
+from derive.question import canonical_name, read_statement
+from formulas.amounts import read_number, shortened
 from formulas.catalogue import Catalogue, catalogue
 from formulas.errors import Problem
 from formulas.formula import Relation
 from formulas.quantity import Quantity
-from formulas.scenario import Fact, Statement
-from formulas.units import Unit
-from solvers.solve import Request
+from formulas.statements import Among, AmongNames, Fact, Statement
+from solvers.solve import Axis
 
 LONGEST = 1_000_000
 _KEYS = ("id", "find", "given", "using", "ask", "over")
 _CHOICES = ("model", "gpu", "mig_profile", "weight_dtype", "kv_dtype")
-_SENSES = ("max", "min")
 _DEEPEST = 20
 _LONGEST_NAME = 100
 # Values of these units are whatever stands there, and no statement of the grammar.
@@ -33,46 +31,6 @@ class Literal:
     """A number as it stands in the text, so that no digit is lost."""
 
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A request read from text, with the unit asked and how the text was read."""
-
-    find: str
-    sense: str
-    statements: tuple[Statement, ...]
-    using: tuple[str, ...] = ()
-    unit: Unit | None = None
-    read_as: tuple[str, ...] = ()
-
-    def request(self) -> Request:
-        """What the solver answers; Problem for a model or GPU that is not known."""
-        from formulas.scenario import scenario
-
-        for statement in self.statements:
-            _refuse_outside(statement)
-        return Request(self.find, scenario(self.statements), self.sense, self.using)
-
-
-def _refuse_outside(statement: Statement) -> None:
-    """A Problem for a fact that its quantity can never be: nothing computed from it is true."""
-    if not isinstance(statement, Fact) or not isinstance(statement.value, Fraction):
-        return
-    quantity = catalogue().quantities[statement.quantity]
-    value = statement.value
-    if quantity.domain.holds(value):
-        return
-    name, domain = quantity.name, quantity.domain
-    shown = display(value, quantity.unit, quantity.label)
-    above = (
-        "" if domain.low is None else f"{'above' if domain.low_open else 'at least'} {domain.low}"
-    )
-    below = "" if domain.high is None else f"at most {domain.high}"
-    advice = [f"{name} is {' and '.join(part for part in (above, below) if part)}"]
-    if domain.high == 1 and 2 <= value <= 100:
-        advice.append(f"a percentage is written with its sign: {float(value):g}%")
-    raise Problem("domain", f"{name} = {shown} is not allowed", tuple(advice), statement.text)
 
 
 def load_object(text: str) -> Mapping[str, Any]:
@@ -107,22 +65,27 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def read_object(found: Mapping[str, Any]) -> Asked:
-    """The request of a JSON question."""
+def line_of(found: Mapping[str, Any]) -> str | None:
+    """The whole line under "ask", None where the question is made of find and given."""
+    if "ask" not in found:
+        return None
+    extra = [key for key in ("find", "given", "using", "over") if key in found]
+    if extra:
+        raise Problem("json", f"'ask' takes a whole line, and no '{extra[0]}' beside it")
+    return _text(found["ask"], "ask")
+
+
+def refuse_unknown_keys(found: Mapping[str, Any]) -> None:
+    """A Problem for a key that means nothing."""
     unknown = [key for key in found if key not in _KEYS]
     if unknown:
         raise Problem(
             "json", f"unknown key '{shortened(unknown[0])}'", (f"the keys are {', '.join(_KEYS)}",)
         )
-    if "over" in found:
-        raise Problem(
-            "syntax", "'over' is not understood yet", ("ask for max or min of one quantity",)
-        )
-    if "ask" in found:
-        extra = [key for key in ("find", "given", "using") if key in found]
-        if extra:
-            raise Problem("json", f"'ask' takes a whole line, and no '{extra[0]}' beside it")
-        return read_line(_text(found["ask"], "ask"))
+
+
+def read_object(found: Mapping[str, Any]) -> Asked:
+    """The request of a JSON question of find, given, using and over."""
     if "find" not in found:
         raise Problem("json", "nothing asked", ('give "find": a quantity, or "ask": a line',))
     using = _using(found.get("using", []))
@@ -136,7 +99,37 @@ def read_object(found: Mapping[str, Any]) -> Asked:
             "json", "'given' is an object of names and values", ('"given": {"batch": 32}',)
         )
     statements = [s for key, value in given.items() for s in _given(key, value, owners, relations)]
-    return Asked(quantity.name, sense, tuple(statements), using)
+    over = _over(found.get("over", {}))
+    return Asked(quantity.name, sense, tuple(statements), using, over=over)
+
+
+def _over(value: Any) -> tuple[Axis, ...]:
+    """What is to be searched: a list of values, a range such as "1..512", or null for all."""
+    if not isinstance(value, dict):
+        raise Problem(
+            "json", "'over' is an object of names and values", ('"over": {"tp": [1, 2]}',)
+        )
+    return tuple(_axis(name, values) for name, values in value.items())
+
+
+def _axis(name: str, values: Any) -> Axis:
+    plain = name if name in _CHOICES else canonical_name(name)
+    match values:
+        case None:
+            return Axis(plain)
+        case str():
+            text = values
+        case list() if values and all(isinstance(part, str | Literal) for part in values):
+            text = "{" + ", ".join(_spelt(part) for part in values) + "}"
+        case _:
+            advice = ('"over": {"tp": [1, 2, 4], "batch": "1..512"}',)
+            raise Problem("json", f"'{shortened(name)}' is a list of values or a range", advice)
+    (allowed,) = read_statement(name, f"in {text}")
+    if isinstance(allowed, Among):
+        return Axis(plain, allowed.values)
+    if isinstance(allowed, AmongNames):
+        return Axis(plain, allowed.names)
+    raise Problem("json", f"'{shortened(name)}' has no values to search")
 
 
 def asked_name(found: Mapping[str, Any]) -> str | None:
@@ -148,15 +141,6 @@ def asked_name(found: Mapping[str, Any]) -> str | None:
         return canonical_name(words.split()[-1])
     except Problem:
         return None
-
-
-def read_line(text: str) -> Asked:
-    """The request of a line; a line that only states facts asks nothing."""
-    question = parse(text)
-    if question.find is None:
-        raise Problem("syntax", "nothing asked", ("ask a quantity:  tpot given ...",))
-    sense = question.verb if question.verb in _SENSES else ""
-    return Asked(question.find, sense, question.statements, (), question.unit, question.read_as)
 
 
 def _text(value: Any, key: str) -> str:
@@ -176,7 +160,7 @@ def _using(value: Any) -> tuple[str, ...]:
 
 def _sense(text: str) -> tuple[str, str]:
     words = text.split()
-    if len(words) == 2 and words[0] in _SENSES:
+    if len(words) == 2 and words[0] in SENSES:
         return words[0], words[1]
     if len(words) == 1:
         return "", words[0]

@@ -9,7 +9,7 @@ from derive.complain import fault
 from derive.lexer import GPU_WORD, RELATION, WORD, Cursor
 from formulas.amounts import read_number, shortened
 from formulas.errors import nearest
-from formulas.scenario import Choose, Statement, UseGpu, UseModel
+from formulas.statements import Choose, Statement, UseGpu, UseModel
 from formulas.storage import BYTES_PER_ELEMENT
 
 # With an x any name will do; without one only a name with a digit, which no unit has.

@@ -124,7 +124,8 @@ def attention_kind(facts: Mapping[str, Fraction]) -> str:
 
 def _kv_bytes_per_token(model: Model) -> Fraction | None:
     """What the catalogue gives for a cache in BF16; None where no relation describes it."""
-    from formulas.scenario import Choose, UseModel, scenario
+    from formulas.scenario import scenario
+    from formulas.statements import Choose, UseModel
     from solvers.answer import Exact
     from solvers.solve import Request, solve
 

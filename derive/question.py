@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from derive.complain import Span, fault, located
 from derive.facts import read_item, unexpected
@@ -16,7 +16,7 @@ from derive.values import not_yet, take_quantity
 from formulas.amounts import shortened
 from formulas.errors import Problem
 from formulas.quantity import Quantity
-from formulas.scenario import Fact, Statement
+from formulas.statements import Fact, Statement
 from formulas.units import Unit
 
 __all__ = ["LONGEST_LINE", "Question", "canonical", "canonical_name", "parse", "read_statement"]
@@ -37,8 +37,19 @@ _LATER_TAIL = keyword("over by for top as to")
 
 
 @dataclass(frozen=True, slots=True)
+class Axis:
+    """A quantity or choice behind `over`; without values, all of its own."""
+
+    name: str
+    values: tuple[Any, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
-    """A line as it was read. `verb` is value, max, min or state; the last asks nothing."""
+    """A line as it was read. `verb` is value, max, min, state or one of the table of verbs.
+
+    A calculation that is asked is `expression`, in own units; `names` are what a verb speaks of.
+    """
 
     text: str
     verb: str
@@ -46,6 +57,16 @@ class Question:
     statements: tuple[Statement, ...] = ()
     unit: Unit | None = None
     read_as: tuple[str, ...] = ()
+    expression: Any = None
+    names: tuple[str, ...] = ()
+    over: tuple[Axis, ...] = ()
+    by: tuple[str, ...] = ()
+    solve_for: str | None = None
+    top: int | None = None
+    to: str | None = None
+    form: str | None = None
+    inner: Question | None = None
+    words: tuple[str, ...] = ()
 
 
 def parse(text: str) -> Question:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from derive.json_question import Asked, read_line
+from derive.asked import Asked, asked_of
+from derive.deadline import solve_asked
 from derive.question import parse, read_statement
 from formulas.catalogue import catalogue
 from formulas.errors import Problem
-from formulas.scenario import Statement
+from formulas.statements import Statement
 from solvers.answer import Answer, Exact, Step
-from solvers.solve import solve
+
+if TYPE_CHECKING:
+    from derive.document import Document
+    from derive.outcome import Outcome
 
 Facts = str | Iterable[str] | Mapping[str, Any]
 
@@ -33,12 +37,13 @@ class Reply:
     @property
     def unit(self) -> str:
         """The contract's word for the quantity's own unit."""
-        return catalogue().quantities[self.answer.find].unit.text
+        unit = self.asked.quantity.unit
+        return unit.text or str(unit)
 
     @property
     def status(self) -> str:
         """One of ok, infeasible, missing, contradiction, unbounded, unproved."""
-        from derive.as_json import status
+        from derive.wording import status
 
         return status(self.answer)
 
@@ -56,7 +61,7 @@ class Reply:
         """The flat object that `derive ask --json` prints."""
         from derive.as_json import answer_object
 
-        return answer_object(self.answer, self.asked.unit)
+        return answer_object(self.answer, self.asked.unit, self.asked.quantity)
 
     def to_latex(self) -> str:
         """The steps as aligned equations."""
@@ -71,9 +76,21 @@ class Reply:
     def text(self, steps: bool = False, width: int = 100) -> str:
         """The card."""
         from derive.as_text import as_text
+
+        return as_text(self.document(steps), width)
+
+    def document(self, steps: bool = False) -> Document:
+        """The card as blocks, which any output format renders."""
         from derive.card import card
 
-        return as_text(card(self.answer, self.asked.read_as, self.asked.unit, steps), width)
+        asked = self.asked
+        return card(self.answer, asked.read_as, asked.unit, steps, asked.quantity)
+
+    def outcome(self) -> Outcome:
+        """The reply as what its line comes to."""
+        from derive.outcome import Outcome
+
+        return Outcome(self.status, self.document(), self.to_dict(), self)
 
     def __str__(self) -> str:
         return self.text()
@@ -106,8 +123,8 @@ class Session:
         return wider
 
     def ask(self, text: str) -> Reply:
-        """The reply to a line; Problem where it cannot be read."""
-        return self._reply(read_line(text))
+        """The reply to a line that asks a quantity; Problem where it cannot be read."""
+        return self._reply(asked_of(parse(text)))
 
     def max(self, name: str, given: Facts = ()) -> Reply:
         """The largest value of a quantity under what is given."""
@@ -125,7 +142,7 @@ class Session:
         from dataclasses import replace
 
         whole = replace(asked, statements=(*self.statements, *asked.statements))
-        return Reply(whole, solve(whole.request()))
+        return Reply(whole, solve_asked(whole))
 
 
 def _read(facts: Facts) -> list[Statement]:

@@ -9,7 +9,7 @@ from formulas.amounts import LADDERS, LONGEST_NUMBER
 from formulas.errors import Problem
 from formulas.quantities import SCALARS
 from formulas.quantity import Quantity
-from formulas.scenario import Choose, Fact, Limit, Same, Statement, UseGpu, UseModel
+from formulas.statements import Choose, Fact, Limit, Same, Statement, UseGpu, UseModel
 from formulas.units import Unit
 
 _QUANTITIES = {quantity.name: quantity for quantity in SCALARS}

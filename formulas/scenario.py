@@ -6,75 +6,29 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
+from formulas.calculated import resolved
 from formulas.errors import Problem
+from formulas.statements import (
+    Among,
+    AmongNames,
+    Between,
+    Choose,
+    Fact,
+    Limit,
+    Relate,
+    Same,
+    Spread,
+    Statement,
+    UseGpu,
+    UseModel,
+    Value,
+)
 from formulas.storage import BYTES_PER_ELEMENT
 
 if TYPE_CHECKING:
     from formulas.models import Model
-
-# A number is a Fraction; arrays are nested tuples; probe_ok is a bool; a hash is any hashable
-# value.
-Value = Any
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """`quantity = value`, or with `override` `quantity := value`, which cuts its own relations."""
-
-    quantity: str
-    value: Value
-    override: bool = False
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """`quantity <= value` and its like; the relation is one of <=, >=, <, >."""
-
-    quantity: str
-    relation: str
-    value: Fraction
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Same:
-    """`quantity = other`: two quantities that are to be equal."""
-
-    quantity: str
-    other: str
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class UseModel:
-    """`model NAME` or `model PATH`."""
-
-    name: str
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class UseGpu:
-    """`gpu N x NAME`, or `gpu NAME` where the count is None."""
-
-    name: str
-    count: int | None = None
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Choose:
-    """A choice whose values are names: weight_dtype, kv_dtype, mig_profile."""
-
-    choice: str
-    value: str
-    text: str = ""
-
-
-Statement = Fact | Limit | Same | UseModel | UseGpu | Choose
 
 YOU = "you"
 ASKED = "asked"
@@ -93,11 +47,20 @@ class Given:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is known, with its origin; `clashes` are two statements that fix one quantity apart."""
+    """What is known, with its origin; `clashes` are two statements that fix one quantity apart.
+
+    Of a quantity in `ranges` or `spreads`, `given` holds the middle value. `among` are the values
+    allowed of a quantity, `options` the names allowed of a choice.
+    """
 
     given: Mapping[str, Given] = field(default_factory=dict)
     limits: tuple[Limit, ...] = ()
     equations: tuple[Same, ...] = ()
+    relates: tuple[Relate, ...] = ()
+    among: Mapping[str, tuple[Fraction, ...]] = field(default_factory=dict)
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[Fraction, Fraction]] = field(default_factory=dict)
+    spreads: Mapping[str, Fraction] = field(default_factory=dict)
     chosen: Mapping[str, str] = field(default_factory=dict)
     clashes: tuple[tuple[Given, Given], ...] = ()
     notes: tuple[str, ...] = ()
@@ -107,7 +70,9 @@ class Scenario:
         """The quantities that are stated or limited."""
         named = [limit.quantity for limit in self.limits]
         named += [name for same in self.equations for name in (same.quantity, same.other)]
-        return frozenset([*self.given, *named])
+        sides = [side for row in self.relates for side in (row.left, row.right)]
+        named += [symbol.name for side in sides for symbol in side.free_symbols]
+        return frozenset([*self.given, *named, *self.among])
 
     def without(self, *names: str) -> Scenario:
         """The same scenario, without what is given for these quantities."""
@@ -141,25 +106,41 @@ def scenario(statements: Iterable[Statement]) -> Scenario:
         for row in rows
         if isinstance(row, Fact)
     ]
+    given += [Given(row.quantity, _middle(row), YOU, row.text) for row in rows if _is_vague(row)]
     stated = {row.quantity: row.value for row in given}
-    equations = []
-    for row in (r for r in rows if isinstance(r, Same)):
-        # An equation with a stated side states the other one.
-        known = next((n for n in (row.quantity, row.other) if n in stated), "")
-        if known:
-            other = row.other if known == row.quantity else row.quantity
-            given.append(Given(other, stated[known], YOU, row.text))
-        else:
-            equations.append(row)
+    facts, equations, relates = resolved(rows, stated)
+    given += [Given(row.quantity, row.value, YOU, row.text, row.override) for row in facts]
     table, clashes = _settle(given)
     return Scenario(
         MappingProxyType(table),
         tuple(row for row in rows if isinstance(row, Limit)),
         tuple(equations),
+        tuple(relates),
+        _allowed((row.quantity, row.values) for row in rows if isinstance(row, Among)),
+        _allowed((row.choice, row.names) for row in rows if isinstance(row, AmongNames)),
+        {row.quantity: (row.low, row.high) for row in rows if isinstance(row, Between)},
+        {row.quantity: row.deviation for row in rows if isinstance(row, Spread)},
         MappingProxyType(chosen),
         clashes,
         tuple(notes),
     )
+
+
+def _is_vague(row: Statement) -> TypeGuard[Between | Spread]:
+    return isinstance(row, Between | Spread)
+
+
+def _middle(row: Between | Spread) -> Fraction:
+    return row.value if isinstance(row, Spread) else (row.low + row.high) / 2
+
+
+def _allowed(rows: Iterable[tuple[str, tuple[Any, ...]]]) -> dict[str, tuple[Any, ...]]:
+    """The values allowed of each name; of two lists for one name, what both allow."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for name, values in rows:
+        before = found.get(name, values)
+        found[name] = tuple(value for value in values if value in before)
+    return found
 
 
 _CHOSEN_BYTES = {"weight_dtype": "bytes_per_weight", "kv_dtype": "kv_bytes_per_element"}

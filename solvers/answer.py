@@ -69,6 +69,21 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
+class Relaxation:
+    """A smallest change of one statement that makes the question feasible; `then` is its answer.
+
+    `to` is a number in the quantity's own unit or a name, `change` is relative to what was stated.
+    """
+
+    name: str
+    relation: str
+    to: Any
+    change: float | None = None
+    then: Any = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What every answer carries: its steps, checks, assumptions and what was not used."""
 
@@ -84,7 +99,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """A value with every other admissible one; an attained largest or smallest is exact too."""
+    """A value with every other admissible one; an attained largest or smallest is exact too.
+
+    `spread` is its standard deviation where a fact has one.
+    """
 
     find: str
     value: Any
@@ -94,6 +112,7 @@ class Exact:
     numeric: bool = False
     intervals: tuple[Interval, ...] = ()
     evidence: Evidence = Evidence()
+    spread: Number | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,22 +139,31 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Infeasible:
-    """No value satisfies the question; the statements that clash, and the reason."""
+    """No value satisfies the question; the statements that clash, the reason, and the ways out.
+
+    `cannot_help` are statements of which no value would make it feasible, each with its reason.
+    """
 
     find: str
     reason: str
     conflict: tuple[Statement, ...] = ()
     evidence: Evidence = Evidence()
+    relaxations: tuple[Relaxation, ...] = ()
+    cannot_help: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """What to give, as alternatives, the smallest first."""
+    """What to give, as alternatives, the smallest first.
+
+    `tradeoff` are points of the answer along a quantity that is not given, each by names.
+    """
 
     find: str
     alternatives: tuple[tuple[str, ...], ...]
     reason: str = ""
     evidence: Evidence = Evidence()
+    tradeoff: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ import sympy
 from formulas.deployment.constraints import WHERE_DERIVED
 from formulas.deployment.defaults import SILENT
 from formulas.formula import Condition
-from formulas.scenario import ASKED, YOU, Limit
+from formulas.scenario import ASKED, YOU
+from formulas.statements import Limit
 from solvers.answer import Check, Evidence, Step
 from solvers.chain import Chain
 from solvers.exact import evaluate

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from formulas.catalogue import catalogue
 from formulas.scenario import Scenario
@@ -11,14 +13,24 @@ from solvers.chain import Chain
 
 
 @dataclass(frozen=True, slots=True)
+class Axis:
+    """A quantity or a choice to be searched; without values, over its whole domain."""
+
+    name: str
+    values: tuple[Any, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """What is asked. `sense` is "", "max" or "min"; `using` names the only relations that may
-    answer."""
+    answer, `over` what is searched, `prefer` the relation that answers for a quantity."""
 
     find: str
     scenario: Scenario
     sense: str = ""
     using: tuple[str, ...] = ()
+    over: tuple[Axis, ...] = ()
+    prefer: Mapping[str, str] = field(default_factory=dict)
 
 
 def _freed(scenario: Scenario, find: str) -> Scenario:

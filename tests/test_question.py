@@ -29,7 +29,7 @@ from derive.question import (
 from formulas.amounts import THIN_SPACE, display
 from formulas.errors import Problem
 from formulas.quantities import ALIASES, SCALARS
-from formulas.scenario import Choose, Fact, Limit, Same, Statement, UseGpu, UseModel
+from formulas.statements import Choose, Fact, Limit, Same, Statement, UseGpu, UseModel
 from formulas.storage import BYTES_PER_ELEMENT
 from formulas.units import parse_unit
 

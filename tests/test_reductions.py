@@ -7,7 +7,8 @@ from fractions import Fraction
 import pytest
 
 from formulas.catalogue import catalogue
-from formulas.scenario import Fact, scenario
+from formulas.scenario import scenario
+from formulas.statements import Fact
 from solvers.answer import Exact
 from solvers.exact import evaluate
 from solvers.number import same

@@ -1,0 +1,107 @@
+"""A question that has been read: what is asked, what is stated, and how it is to be answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from derive.question import Question
+from formulas.amounts import display
+from formulas.catalogue import catalogue
+from formulas.errors import Problem
+from formulas.quantity import REAL, Quantity
+from formulas.statements import Fact, Statement
+from formulas.units import Unit
+from solvers.solve import Axis, Request
+
+SENSES = ("max", "min")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request read from text, with the unit asked and how the text was read.
+
+    Of a calculation with quantities `find` is the text, and `expression` the calculation.
+    """
+
+    find: str
+    sense: str
+    statements: tuple[Statement, ...]
+    using: tuple[str, ...] = ()
+    unit: Unit | None = None
+    read_as: tuple[str, ...] = ()
+    over: tuple[Axis, ...] = ()
+    prefer: Mapping[str, str] = field(default_factory=dict)
+    expression: Any = None
+
+    @property
+    def quantity(self) -> Quantity:
+        """What is asked: a word of the vocabulary, or a nameless amount for a calculation."""
+        if self.expression is None:
+            return catalogue().quantities[self.find]
+        return Quantity(self.find, "", _unit_of(self.expression), REAL, "a calculation")
+
+    def request(self) -> Request:
+        """What the solver answers; Problem for a model or GPU that is not known."""
+        from formulas.scenario import scenario
+
+        for statement in self.statements:
+            refuse_outside(statement)
+        return Request(
+            self.find, scenario(self.statements), self.sense, self.using, self.over, self.prefer
+        )
+
+
+def asked_of(
+    question: Question,
+    statements: tuple[Statement, ...] = (),
+    prefer: Mapping[str, str] | None = None,
+) -> Asked:
+    """The request of a line, beside what was stated before it; a line of facts asks nothing."""
+    name = question.find
+    if question.expression is not None:
+        from derive.as_plain import plain
+
+        name = plain(question.expression)
+    if name is None:
+        raise Problem("syntax", "nothing asked", ("ask a quantity:  tpot given ...",))
+    return Asked(
+        name,
+        question.verb if question.verb in SENSES else "",
+        (*statements, *question.statements),
+        unit=question.unit,
+        read_as=question.read_as,
+        over=tuple(Axis(axis.name, axis.values) for axis in question.over),
+        prefer=prefer or {},
+        expression=question.expression,
+    )
+
+
+def _unit_of(expression: Any) -> Unit:
+    from formulas.dimension import unit_of
+
+    units = {name: quantity.unit for name, quantity in catalogue().quantities.items()}
+    found = unit_of(expression, units)
+    return found if isinstance(found, Unit) else Unit(text="1")
+
+
+def refuse_outside(statement: Statement) -> None:
+    """A Problem for a fact that its quantity can never be: nothing computed from it is true."""
+    if not isinstance(statement, Fact) or not isinstance(statement.value, Fraction):
+        return
+    quantity = catalogue().quantities[statement.quantity]
+    value = statement.value
+    if quantity.domain.holds(value):
+        return
+    name, domain = quantity.name, quantity.domain
+    shown = display(value, quantity.unit, quantity.label)
+    above = (
+        "" if domain.low is None else f"{'above' if domain.low_open else 'at least'} {domain.low}"
+    )
+    below = "" if domain.high is None else f"at most {domain.high}"
+    advice = [f"{name} is {' and '.join(part for part in (above, below) if part)}"]
+    if domain.high == 1 and 2 <= value <= 100:
+        advice.append(f"a percentage is written with its sign: {float(value):g}%")
+    raise Problem("domain", f"{name} = {shown} is not allowed", tuple(advice), statement.text)

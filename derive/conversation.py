@@ -1,0 +1,44 @@
+"""Lines that follow each other: facts persist, and `why` speaks of the answer before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from derive.commands import VERBS
+from derive.outcome import Outcome
+from derive.question import Question, parse
+from derive.session import Reply
+from formulas.statements import Statement
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """What has been said so far; immutable, every line gives the next one.
+
+    `prefer` names the relation that answers for a quantity, `last` is the answer that `why`,
+    `sens` and `relax` speak of.
+    """
+
+    statements: tuple[Statement, ...] = ()
+    prefer: Mapping[str, str] = field(default_factory=dict)
+    last: Reply | None = None
+    seconds: float = 60.0
+
+    def say(self, line: str) -> tuple[Conversation, Outcome]:
+        """What the line comes to, and the conversation after it; Problem for an unreadable line."""
+        return self.answer(parse(line))
+
+    def answer(self, question: Question) -> tuple[Conversation, Outcome]:
+        """The same for a line that has been read."""
+        from derive.answering import answer_question, answer_state
+
+        if question.verb in VERBS:
+            return VERBS[question.verb].handler(self, question)
+        if question.verb == "state":
+            return answer_state(self, question)
+        return answer_question(self, question)
+
+    def knowing(self, *statements: Statement) -> Conversation:
+        """The conversation in which these statements hold as well."""
+        return replace(self, statements=(*self.statements, *statements))

@@ -1,0 +1,50 @@
+"""What a line comes to: a status, something to read, and an object for scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from derive.document import Document
+
+if TYPE_CHECKING:
+    from derive.session import Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The document for people and the flat object for scripts; `reply` is the answer behind them.
+
+    `status` is ok, infeasible, missing, contradiction, unbounded, unproved or error.
+    """
+
+    status: str
+    document: Document
+    data: Mapping[str, Any] = field(default_factory=dict)
+    reply: Reply | None = None
+
+    def text(self, steps: bool = False, width: int = 100) -> str:
+        """The document as plain text; `steps` shows every step of an answer."""
+        from derive.as_text import as_text
+
+        if steps and self.reply is not None:
+            return self.reply.text(True, width)
+        return as_text(self.document, width)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object for scripts."""
+        return dict(self.data)
+
+    @property
+    def value(self) -> Any:
+        """The value in the quantity's own unit, None where there is none."""
+        return self.data.get("value")
+
+    @property
+    def rows(self) -> list[Mapping[str, Any]]:
+        """The rows of a table; none where there is no table."""
+        return list(self.data.get("rows", ()))
+
+    def __str__(self) -> str:
+        return self.text()

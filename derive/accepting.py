@@ -80,7 +80,7 @@ def _refuse_parallelism(known: Scenario, fact: Fact, question: Question) -> None
     if not broken:
         return
     allowed = [n for n in range(1, _LARGEST_TRIED + 1) if not _any_fails(chain, n)]
-    reason = "; ".join(_reason(chain, row) for row in broken)
+    reason = _reason(chain, broken[0])
     shown = ", ".join(map(str, allowed[:_MOST_SHOWN]))
     problem = Problem("domain", f"tp = {fact.value} is not allowed", (f"{reason}: {shown}",))
     problem.span = _place_of_value(question.text, fact)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from derive import __version__
-from derive.streams import line_of_pipe, ready_streams, say_nothing_more, width
-from derive.usage import EXIT_USAGE, Parser, seconds
+from derive import __version__, arguments
+from derive.streams import line_of_pipe, lines_of, ready_streams, say_nothing_more, width
+from derive.usage import EXIT_USAGE, Parser
 
 if TYPE_CHECKING:
     from derive.document import Document
@@ -40,10 +40,10 @@ class Command:
     handler: Handler
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(words: Sequence[str] | None = None) -> int:
     """Run a command and give its exit code; whatever happens, people see a sentence."""
     ready_streams()
-    options = _options(arguments)
+    options = _options(words)
     if options.command is None:
         _parser().print_help()
         return EXIT_OK
@@ -94,10 +94,10 @@ def _failed(error: Exception, options: argparse.Namespace) -> int:
 # -- arguments
 
 
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _options(given: Sequence[str] | None) -> argparse.Namespace:
     """The options, wherever they stand between the words of a question."""
     parser = _parser()
-    options, rest = parser.parse_known_args(arguments)
+    options, rest = parser.parse_known_args(given)
     words = [word for word in rest if not word.startswith("-")]
     if words != rest or (rest and options.command != "ask"):
         parser.error(f"not understood: {' '.join(word for word in rest if word not in words)}")
@@ -126,41 +126,6 @@ def _parser() -> argparse.ArgumentParser:
         )
         sub.set_defaults(handler=command.handler)
     return parser
-
-
-def _ask_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "question", nargs="*", help="what is asked; - or nothing reads it from a pipe"
-    )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="one JSON object")
-    form.add_argument(
-        "--jsonl", action="store_true", help="a JSON question a line in, an answer a line out"
-    )
-    parser.add_argument("--steps", action="store_true", help="show every step")
-    parser.add_argument("--model", help="as  model NAME  in the question")
-    parser.add_argument("--gpu", help="as  gpu N x NAME  in the question")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="FACT",
-        help="a fact, such as mbu=80%% (repeatable)",
-    )
-    parser.add_argument(
-        "--time", type=seconds, default=60.0, metavar="SECONDS", help="limit for one question (60)"
-    )
-
-
-def _words_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("words", nargs="*", help="words to search for")
-    parser.add_argument("--json", action="store_true", help="a JSON array of objects with an id")
-
-
-def _show_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", help="a formula, a definition or a quantity")
-    parser.add_argument("rest", nargs="*", metavar="for QUANTITY", help="one inversion only")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
 
 
 # -- handlers
@@ -217,6 +182,20 @@ def _question(options: argparse.Namespace) -> str:
         text = f"{text}{end} given {', '.join(facts)}"
     # Half of a pair can neither be printed nor be part of a name.
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from derive.as_json import json_text
+    from derive.script import as_object, replay, shown
+
+    def show(line: str, found: Any) -> None:
+        if options.json:
+            print(json_text(as_object(line, found), sys.stdout.encoding), flush=True)
+        else:
+            print(shown(line, found, width()), flush=True)
+
+    lines = lines_of(options.file)
+    return EXIT_CODES[replay(lines, show, options.time, options.keep_going)]
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -284,10 +263,15 @@ def _print_json(found: Any) -> None:
 
 
 COMMANDS = (
-    Command("ask", "answer one question, or a stream of them", _ask_arguments, _ask),
-    Command("list", "formulas, definitions and quantities", _words_arguments, _list),
-    Command("show", "a formula or a quantity, with every inversion", _show_arguments, _show),
-    Command("numbers", "the reference numbers, recomputed", _words_arguments, _numbers),
-    Command("models", "the models that are known by name", _words_arguments, _models),
-    Command("gpus", "the GPUs that are known by name", _words_arguments, _gpus),
+    Command("ask", "answer one question, or a stream of them", arguments.ask_arguments, _ask),
+    Command(
+        "run", "a file of lines, each answered after those before it", arguments.run_arguments, _run
+    ),
+    Command("list", "formulas, definitions and quantities", arguments.words_arguments, _list),
+    Command(
+        "show", "a formula or a quantity, with every inversion", arguments.show_arguments, _show
+    ),
+    Command("numbers", "the reference numbers, recomputed", arguments.words_arguments, _numbers),
+    Command("models", "the models that are known by name", arguments.words_arguments, _models),
+    Command("gpus", "the GPUs that are known by name", arguments.words_arguments, _gpus),
 )

@@ -8,6 +8,7 @@ import shutil
 import sys
 
 LONGEST_PIPE = 20_000
+LONGEST_FILE = 1_000_000
 NARROWEST, WIDEST = 40, 100
 
 
@@ -54,3 +55,20 @@ def line_of_pipe() -> str:
         advice = "one question a call; derive ask --jsonl answers many"
         raise Problem("syntax", f"{len(lines)} lines, where one question was expected", (advice,))
     return lines[0] if lines else ""
+
+
+def lines_of(name: str) -> list[str]:
+    """The lines of a text file, or of the pipe for `-`; Problem where they cannot be read."""
+    from formulas.errors import Problem
+
+    if name == "-":
+        found = sys.stdin.buffer.read(LONGEST_FILE + 1)
+    else:
+        try:
+            with open(name, "rb") as file:
+                found = file.read(LONGEST_FILE + 1)
+        except OSError as error:
+            raise Problem("file", f"{name}: {error.strerror}") from None
+    if len(found) > LONGEST_FILE:
+        raise Problem("file", f"{name} has more than {LONGEST_FILE} bytes, and is not read")
+    return found.decode("utf-8-sig", "replace").splitlines()

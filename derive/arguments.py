@@ -1,0 +1,53 @@
+"""The arguments of each command of the command line."""
+
+from __future__ import annotations
+
+import argparse
+
+from derive.usage import seconds
+
+TIME = "limit for one question (60)"
+
+
+def ask_arguments(parser: argparse.ArgumentParser) -> None:
+    """Of `derive ask`."""
+    parser.add_argument(
+        "question", nargs="*", help="what is asked; - or nothing reads it from a pipe"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON object")
+    form.add_argument(
+        "--jsonl", action="store_true", help="a JSON question a line in, an answer a line out"
+    )
+    parser.add_argument("--steps", action="store_true", help="show every step")
+    parser.add_argument("--model", help="as  model NAME  in the question")
+    parser.add_argument("--gpu", help="as  gpu N x NAME  in the question")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="FACT",
+        help="a fact, such as mbu=80%% (repeatable)",
+    )
+    parser.add_argument("--time", type=seconds, default=60.0, metavar="SECONDS", help=TIME)
+
+
+def run_arguments(parser: argparse.ArgumentParser) -> None:
+    """Of `derive run`."""
+    parser.add_argument("file", help="lines as they are typed; - reads them from a pipe")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.add_argument("--keep-going", action="store_true", help="go on after an unreadable line")
+    parser.add_argument("--time", type=seconds, default=60.0, metavar="SECONDS", help=TIME)
+
+
+def words_arguments(parser: argparse.ArgumentParser) -> None:
+    """Of the commands that search by words."""
+    parser.add_argument("words", nargs="*", help="words to search for")
+    parser.add_argument("--json", action="store_true", help="a JSON array of objects with an id")
+
+
+def show_arguments(parser: argparse.ArgumentParser) -> None:
+    """Of `derive show`."""
+    parser.add_argument("name", help="a formula, a definition or a quantity")
+    parser.add_argument("rest", nargs="*", metavar="for QUANTITY", help="one inversion only")
+    parser.add_argument("--json", action="store_true", help="one JSON object")

@@ -12,9 +12,9 @@ from formulas.amounts import display
 from formulas.catalogue import catalogue
 from formulas.errors import Problem
 from formulas.quantity import REAL, Quantity
-from formulas.statements import Fact, Statement
+from formulas.statements import Axis, Fact, Statement
 from formulas.units import Unit
-from solvers.solve import Axis, Request
+from solvers.solve import Request
 
 SENSES = ("max", "min")
 
@@ -73,7 +73,7 @@ def asked_of(
         (*statements, *question.statements),
         unit=question.unit,
         read_as=question.read_as,
-        over=tuple(Axis(axis.name, axis.values) for axis in question.over),
+        over=question.over,
         prefer=prefer or {},
         expression=question.expression,
     )

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from derive.asked import SENSES, Asked
-from derive.question import canonical_name, read_statement
+from derive.axes import CHOICES, axis_of
+from derive.question import read_statement
 from formulas.amounts import read_number, shortened
 from formulas.catalogue import Catalogue, catalogue
 from formulas.errors import Problem
 from formulas.formula import Relation
 from formulas.quantity import Quantity
-from formulas.statements import Among, AmongNames, Fact, Statement
-from solvers.solve import Axis
+from formulas.statements import Axis, Fact, Statement
 
 LONGEST = 1_000_000
 _KEYS = ("id", "find", "given", "using", "ask", "over")
-_CHOICES = ("model", "gpu", "mig_profile", "weight_dtype", "kv_dtype")
+
 _DEEPEST = 20
 _LONGEST_NAME = 100
 # Values of these units are whatever stands there, and no statement of the grammar.
@@ -113,23 +113,16 @@ def _over(value: Any) -> tuple[Axis, ...]:
 
 
 def _axis(name: str, values: Any) -> Axis:
-    plain = name if name in _CHOICES else canonical_name(name)
     match values:
         case None:
-            return Axis(plain)
+            return axis_of(name)
         case str():
-            text = values
+            return axis_of(name, values)
         case list() if values and all(isinstance(part, str | Literal) for part in values):
-            text = "{" + ", ".join(_spelt(part) for part in values) + "}"
+            return axis_of(name, "{" + ", ".join(_spelt(part) for part in values) + "}")
         case _:
             advice = ('"over": {"tp": [1, 2, 4], "batch": "1..512"}',)
             raise Problem("json", f"'{shortened(name)}' is a list of values or a range", advice)
-    (allowed,) = read_statement(name, f"in {text}")
-    if isinstance(allowed, Among):
-        return Axis(plain, allowed.values)
-    if isinstance(allowed, AmongNames):
-        return Axis(plain, allowed.names)
-    raise Problem("json", f"'{shortened(name)}' has no values to search")
 
 
 def asked_name(found: Mapping[str, Any]) -> str | None:
@@ -187,7 +180,7 @@ def _quantity(name: str, owners: tuple[str, ...], relations: tuple[Relation, ...
 def _given(
     key: str, value: Any, owners: tuple[str, ...], relations: tuple[Relation, ...]
 ) -> tuple[Statement, ...]:
-    if key in _CHOICES:
+    if key in CHOICES:
         return read_statement(key, _text(value, key))
     quantity = _quantity(key, owners, relations)
     name, text = quantity.name, f"{key} = {_spelt(value)}"

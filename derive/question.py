@@ -16,7 +16,7 @@ from derive.values import not_yet, take_quantity
 from formulas.amounts import shortened
 from formulas.errors import Problem
 from formulas.quantity import Quantity
-from formulas.statements import Fact, Statement
+from formulas.statements import Axis, Fact, Statement
 from formulas.units import Unit
 
 __all__ = ["LONGEST_LINE", "Question", "canonical", "canonical_name", "parse", "read_statement"]
@@ -34,14 +34,6 @@ LATER = (
 _EXTREME, _LATER_VERB = keyword(" ".join(EXTREMES)), keyword(" ".join(LATER))
 _GIVEN, _IN = keyword("given where st with"), keyword("in")
 _LATER_TAIL = keyword("over by for top as to")
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """A quantity or choice behind `over`; without values, all of its own."""
-
-    name: str
-    values: tuple[Any, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

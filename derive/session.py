@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from derive.asked import Asked, asked_of
+from derive.axes import axis_of, name_of
 from derive.deadline import solve_asked
-from derive.question import parse, read_statement
+from derive.question import Question, parse, read_statement
 from formulas.catalogue import catalogue
 from formulas.errors import Problem
 from formulas.statements import Statement
 from solvers.answer import Answer, Exact, Step
 
 if TYPE_CHECKING:
+    from derive.conversation import Conversation
     from derive.document import Document
     from derive.outcome import Outcome
 
@@ -126,6 +128,32 @@ class Session:
         """The reply to a line that asks a quantity; Problem where it cannot be read."""
         return self._reply(asked_of(parse(text)))
 
+    def say(self, line: str) -> Outcome:
+        """What any line comes to: which, sweep, why, check and the other verbs too."""
+        return self._conversation().say(line)[1]
+
+    def which(self, *names: str, given: Facts = ()) -> Outcome:
+        """Every choice of the named quantities, and what each breaks; `.rows` has them."""
+        return self._told(
+            Question("", "which", names=tuple(map(name_of, names)), statements=_facts(given))
+        )
+
+    def sweep(self, *names: str, over: Mapping[str, Any], given: Facts = ()) -> Outcome:
+        """The named quantities along others, {"batch": [1, 2, 4]} or {"batch": "1..64 log2"}."""
+        axes = tuple(axis_of(name, values) for name, values in over.items())
+        asked = Question(
+            "", "sweep", names=tuple(map(name_of, names)), over=axes, statements=_facts(given)
+        )
+        return self._told(asked)
+
+    def check(self, given: Facts = ()) -> Outcome:
+        """Whether what is stated fits together."""
+        return self._told(Question("", "check", statements=_facts(given)))
+
+    def whatif(self, *facts: str, **named: Any) -> WhatIf:
+        """The same questions with other facts beside them: `.max("context").data["change"]`."""
+        return WhatIf(self, (*_facts(facts), *_facts(named)))
+
     def max(self, name: str, given: Facts = ()) -> Reply:
         """The largest value of a quantity under what is given."""
         return self._extreme("max", name, given)
@@ -133,6 +161,14 @@ class Session:
     def min(self, name: str, given: Facts = ()) -> Reply:
         """The smallest value of a quantity under what is given."""
         return self._extreme("min", name, given)
+
+    def _conversation(self) -> Conversation:
+        from derive.conversation import Conversation
+
+        return Conversation(self.statements, seconds=0.0)
+
+    def _told(self, question: Question) -> Outcome:
+        return self._conversation().answer(question)[1]
 
     def _extreme(self, sense: str, name: str, given: Facts) -> Reply:
         quantity = catalogue().quantity(name)
@@ -143,6 +179,35 @@ class Session:
 
         whole = replace(asked, statements=(*self.statements, *asked.statements))
         return Reply(whole, solve_asked(whole))
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """Questions asked twice: as things are, and with other facts in their place."""
+
+    session: Session
+    facts: tuple[Statement, ...]
+
+    def ask(self, text: str) -> Outcome:
+        """Both answers to a line, side by side."""
+        question = Question(text, "whatif", statements=self.facts, inner=parse(text))
+        return self.session._told(question)
+
+    def max(self, name: str, given: Facts = ()) -> Outcome:
+        """Both largest values."""
+        return self._extreme("max", name, given)
+
+    def min(self, name: str, given: Facts = ()) -> Outcome:
+        """Both smallest values."""
+        return self._extreme("min", name, given)
+
+    def _extreme(self, sense: str, name: str, given: Facts) -> Outcome:
+        inner = Question("", sense, catalogue().quantity(name).name, _facts(given))
+        return self.session._told(Question("", "whatif", statements=self.facts, inner=inner))
+
+
+def _facts(facts: Facts) -> tuple[Statement, ...]:
+    return tuple(_read(facts))
 
 
 def _read(facts: Facts) -> list[Statement]:

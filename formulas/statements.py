@@ -128,3 +128,11 @@ Statement = (
     Fact | Limit | Same | UseModel | UseGpu | Choose | Among | AmongNames | Between | Spread
     | Calculated | Relate
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A quantity or a choice that is searched or swept; without values, over all of its own."""
+
+    name: str
+    values: tuple[Any, ...] | None = None

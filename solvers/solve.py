@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from formulas.catalogue import catalogue
 from formulas.scenario import Scenario
+from formulas.statements import Axis
 from solvers.answer import Answer, Contradiction
 from solvers.chain import Chain
 
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """A quantity or a choice to be searched; without values, over its whole domain."""
-
-    name: str
-    values: tuple[Any, ...] | None = None
+if TYPE_CHECKING:
+    from solvers.settle import Settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +38,9 @@ def _freed(scenario: Scenario, find: str) -> Scenario:
     return replace(scenario.without(find), notes=(*scenario.notes, note))
 
 
-def solve(request: Request) -> Answer:
-    """The answer to a request; Problem where `using` names no formula."""
+def chain_of(request: Request) -> Chain:
+    """What is known, and what is asked as the unknown unless it is stated."""
     from solvers.assume import assumed
-    from solvers.extreme import extreme_of
-    from solvers.settle import settle
-    from solvers.sheet_line import special_answer
-    from solvers.value import value_of
 
     names = catalogue()
     relations = tuple(r for word in request.using for r in names.named(word))
@@ -57,14 +49,36 @@ def solve(request: Request) -> Answer:
     # Under `using` the sheet's own line answers, and nothing is assumed.
     allowed = frozenset[str]() if relations else frozenset(names.defaults) - {find}
     known = Chain(names, scenario, allowed=allowed, using=relations, asked=find, assume=assumed)
-    unknown = replace(known, unknowns=frozenset((find,)))
-    chain = known if find in scenario.given else unknown
+    return known if find in scenario.given else replace(known, unknowns=frozenset((find,)))
+
+
+def settled_of(chain: Chain) -> Settled | Contradiction:
+    """The same chain without the defaults that contradict what is stated."""
+    from solvers.settle import settle
+
+    known = replace(chain, unknowns=frozenset())
+    # What relations give is no unknown when it is asked whether all that is stated holds together.
+    settled = settle(chain if known.by_relation(chain.asked) is None else known)
+    if isinstance(settled, Contradiction):
+        return settled
+    return replace(settled, chain=replace(settled.chain, unknowns=chain.unknowns))
+
+
+def solve(request: Request) -> Answer:
+    """The answer to a request; Problem where `using` names no formula."""
+    from solvers.extreme import extreme_of
+    from solvers.sheet_line import special_answer
+    from solvers.value import value_of
+
+    if request.scenario.ranges or request.scenario.spreads:
+        from solvers.uncertain import uncertain_answer
+
+        return uncertain_answer(request)
+    chain = chain_of(request)
     special = special_answer(chain)
     if special is not None:
         return special
-    # What relations give is no unknown when it is asked whether all that is stated holds together.
-    settled = settle(chain if known.by_relation(find) is None else known)
+    settled = settled_of(chain)
     if isinstance(settled, Contradiction):
         return settled
-    settled = replace(settled, chain=replace(settled.chain, unknowns=chain.unknowns))
     return extreme_of(settled, request.sense) if request.sense else value_of(settled)

@@ -9,7 +9,7 @@ from typing import Any
 
 from derive.asked import SENSES, Asked
 from derive.axes import CHOICES, axis_of
-from derive.question import read_statement
+from derive.question import canonical_name, read_statement
 from formulas.amounts import read_number, shortened
 from formulas.catalogue import Catalogue, catalogue
 from formulas.errors import Problem

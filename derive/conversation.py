@@ -34,7 +34,8 @@ class Conversation:
         from derive.answering import answer_question, answer_state
 
         if question.verb in VERBS:
-            return VERBS[question.verb].handler(self, question)
+            after, outcome = VERBS[question.verb].handler(self, question)
+            return after, replace(outcome, data={**outcome.data, "verb": question.verb})
         if question.verb == "state":
             return answer_state(self, question)
         return answer_question(self, question)

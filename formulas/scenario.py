@@ -50,7 +50,7 @@ class Scenario:
     """What is known, with its origin; `clashes` are two statements that fix one quantity apart.
 
     Of a quantity in `ranges` or `spreads`, `given` holds the middle value. `among` are the values
-    allowed of a quantity, `options` the names allowed of a choice.
+    allowed of a quantity, `options` the names allowed of a choice. `statements` is what was said.
     """
 
     given: Mapping[str, Given] = field(default_factory=dict)
@@ -64,6 +64,7 @@ class Scenario:
     chosen: Mapping[str, str] = field(default_factory=dict)
     clashes: tuple[tuple[Given, Given], ...] = ()
     notes: tuple[str, ...] = ()
+    statements: tuple[Statement, ...] = ()
 
     @property
     def mentioned(self) -> frozenset[str]:
@@ -123,6 +124,7 @@ def scenario(statements: Iterable[Statement]) -> Scenario:
         MappingProxyType(chosen),
         clashes,
         tuple(notes),
+        rows,
     )
 
 

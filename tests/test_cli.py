@@ -16,6 +16,7 @@ import pytest
 
 import derive as package
 from derive.cli import COMMANDS
+from tests.transcripts import form
 
 ROOT = Path(__file__).parent.parent
 HEADLINE = (
@@ -335,19 +336,6 @@ def test_nothing_heavy_is_imported_in_vain(arguments: tuple[str, ...], allowed: 
 
 
 # -- cards
-
-_NUMBER = re.compile(r"(?<![\w.-])[0-9][0-9\u202f]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?(?![\w-])")
-
-
-_UNCHECKED = re.compile(r"\n  unchecked .*(?:\n {9,}.*)*")
-
-
-def form(card: str) -> str:
-    """The card without its numbers, without the spaces that fit columns to them, and without what
-    could not be checked, which is no matter of form.
-    """
-    card = _NUMBER.sub("#", _UNCHECKED.sub("", card))
-    return re.sub(r"(?<=\S) {2,}", "  ", card)
 
 
 @pytest.mark.parametrize("name", CARDS)

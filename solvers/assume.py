@@ -19,7 +19,7 @@ _DENSE = frozenset(row.gives for row in OF_DENSE_MODELS)
 
 def assumed(chain: Chain, name: str) -> Found | None:
     """The quantity's default; None where it is meant for another question or lacks something."""
-    mentioned = chain.scenario.mentioned | {chain.asked}
+    mentioned = chain.mentioned
     if name in _CONTEXT_ALONE and mentioned & _SPEAKS_OF_CONTEXT:
         return None
     if name in _DENSE and not _is_dense(chain):

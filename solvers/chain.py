@@ -7,12 +7,11 @@ there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
-
-import sympy
 
 from formulas.catalogue import Catalogue
 from formulas.deployment.constraints import OPTIONAL
@@ -22,9 +21,6 @@ from formulas.scenario import Scenario
 from solvers.exact import evaluate, without_removable_point
 from solvers.found import Found, Lacking
 from solvers.number import Undefined, is_number
-
-_DEEPEST = 1
-
 
 # How a default is had: the chain, and the name of what is to be assumed.
 Assume = Callable[["Chain", str], Found | None]
@@ -37,8 +33,9 @@ class Chain:
     A changed copy, by `replace`, starts with nothing computed.
 
     `allowed` are the quantities whose defaults may be assumed, `using` restricts the relations,
-    `asked` is what the question is about (it counts as mentioned), `solving` are the quantities
-    being solved for further up.
+    `prefer` has the only relation of a quantity. `asked` and `speaks_of` are what the question is
+    about (they count as mentioned), `solving` are the quantities being solved for further up,
+    `solved` those that were found together with others. `forwards` keeps to relations.
     """
 
     catalogue: Catalogue
@@ -50,6 +47,10 @@ class Chain:
     asked: str = ""
     assume: Assume | None = None
     solving: frozenset[str] = frozenset()
+    prefer: Mapping[str, Relation] = field(default_factory=dict)
+    solved: Mapping[str, Found] = field(default_factory=dict)
+    speaks_of: frozenset[str] = frozenset()
+    forwards: bool = False
     memo: dict[str, Found | None] = field(default_factory=dict, init=False)
     troubles: dict[str, str] = field(default_factory=dict, init=False)
     _stack: list[str] = field(default_factory=list, init=False)
@@ -91,6 +92,11 @@ class Chain:
         )
         return chain.value(target)
 
+    @cached_property
+    def mentioned(self) -> frozenset[str]:
+        """The quantities that the question speaks of."""
+        return self.scenario.mentioned | self.speaks_of | {self.asked}
+
     @property
     def constraints(self) -> tuple[Condition, ...]:
         """The standing constraints; none where the question names the relations that answer."""
@@ -127,27 +133,33 @@ class Chain:
             self._cycles = outer | hits
 
     def _find(self, name: str) -> Found | None:
+        from solvers.inferred import backwards, equal_to
+
         if name in self.unknowns:
             return Found(name, self.catalogue.quantities[name].symbol)
         given = self.scenario.given.get(name)
         if given is not None:
             return Found(name, given.value, stated=frozenset((name,)))
+        if name in self.solved:
+            return self.solved[name]
         best = self.by_relation(name)
         if best is not None and not best.guessed:
             return best
-        backward = self._backward(name, assuming=False) or best
-        if backward is not None:
-            return backward
+        found = backwards(self, name, assuming=False) or best or equal_to(self, name)
+        if found is not None:
+            return found
         if name in self.allowed:
             return self.assume(self, name) if self.assume else None
         # A quantity that has a default is never inferred from assumptions about others.
-        return None if self._is_guess(name) else self._backward(name, assuming=True)
+        return None if self._is_guess(name) else backwards(self, name, assuming=True)
 
     def relations(self, name: str) -> tuple[Relation, ...]:
         """The relations that may give the quantity, the highest in rank first."""
         if self.using:
             rows = tuple(r for r in self.using if r.gives == name and not r.is_array)
             return tuple(r for r in rows if not r.is_bound or r.is_truth)
+        if name in self.prefer:
+            return (self.prefer[name],)
         return tuple(r for r in self.catalogue.by_output.get(name, ()) if not r.is_array)
 
     def by_relation(self, name: str) -> Found | None:
@@ -182,7 +194,7 @@ class Chain:
         """True unless what is stated, or a false `valid`, keeps the relation out."""
         if self.using:
             return True
-        mentioned = self.scenario.mentioned | {self.asked}
+        mentioned = self.mentioned
         if relation.unless and mentioned & set(relation.unless):
             return False
         if not mentioned >= set(relation.only_with):
@@ -192,9 +204,10 @@ class Chain:
         # A bound derives no value unless it is named; the truth of an inequality is a value.
         if relation.is_bound and not relation.is_truth:
             return False
-        return not any(self._is_false(condition) for condition in relation.valid)
+        return not any(self.is_false(condition) for condition in relation.valid)
 
-    def _is_false(self, condition: Condition) -> bool:
+    def is_false(self, condition: Condition) -> bool:
+        """True where the condition is false whatever is still unknown."""
         known = {}
         for name in condition.inputs:
             try:
@@ -222,54 +235,4 @@ class Chain:
             assumed=frozenset[str]().union(*(f.assumed for f in used.values())),
             stated=frozenset[str]().union(*(f.stated for f in used.values())),
             inferred=frozenset[str]().union(*(f.inferred for f in used.values())),
-        )
-
-    # -- backwards
-
-    def _backward(self, name: str, assuming: bool) -> Found | None:
-        """The one value of `name` that makes a stated quantity, or the unknown, come out as it
-        is; without `assuming`, only where nothing is guessed on the way.
-        """
-        if name in self.solving or len(self.solving) > _DEEPEST or self.using:
-            return None
-        for target in self._targets(name):
-            try:
-                if not assuming:
-                    # Fails fast where the facts alone do not reach.
-                    replace(self, allowed=frozenset()).function_of(name, target)
-                function = self.function_of(name, target)
-            except (Lacking, Undefined):
-                continue
-            found = self._solved(name, target, function)
-            if found is not None and (assuming or not found.guessed):
-                return found
-        return None
-
-    def _targets(self, name: str) -> tuple[str, ...]:
-        reach = self.catalogue.downstream(name)
-        mine = [t for t in self.equated() if t in reach]
-        mine += [u for u in sorted(self.unknowns & reach) if self.relations(u)]
-        return tuple(mine)
-
-    def _solved(self, name: str, target: str, function: Found) -> Found | None:
-        from solvers.equation import only_root
-
-        symbol = self.catalogue.quantities[name].symbol
-        if not isinstance(function.value, sympy.Expr) or symbol not in function.value.free_symbols:
-            return None
-        if function.value.free_symbols != {symbol} and name not in function.inputs:
-            return None  # with another unknown in it, only what one relation says is followed
-        wanted = self.value(target)
-        value = only_root(function.value, wanted.value, self.catalogue.quantities[name])
-        if value is None:
-            return None
-        return Found(
-            name,
-            value,
-            function.relation,
-            solved_from=target,
-            inputs=function.inputs,
-            assumed=function.assumed | wanted.assumed,
-            stated=function.stated | wanted.stated,
-            inferred=function.inferred | wanted.inferred | {target},
         )

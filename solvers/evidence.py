@@ -39,7 +39,9 @@ def evidence(
     wanted = tuple(dict.fromkeys(names))
     found = steps_of(chain, wanted)
     steps = [
-        step_of(chain, row) for row in found if row.relation and row.relation.kind != "assumption"
+        step_of(chain, row)
+        for row in found
+        if (row.by and not row.relation) or (row.relation and row.relation.kind != "assumption")
     ]
     rest = [row for row in found if row.quantity in wanted]
     checks, unchecked = checks_of(chain) if checked else ((), ())
@@ -47,7 +49,7 @@ def evidence(
         steps=(*steps, *((last,) if last else ())),
         checks=checks,
         assumed=assumptions(chain, frozenset[str]().union(*(row.assumed for row in rest))),
-        outcomes={row.quantity: row.value for row in found if row.relation},
+        outcomes={row.quantity: row.value for row in found if row.relation or row.by},
         unused=unused(chain, _relied_on(chain, rest, checks)),
         unchecked=unchecked,
         notes=(*chain.scenario.notes, *_stand_ins(chain, found)),
@@ -85,8 +87,8 @@ def wanted(chain: Chain) -> tuple[str, ...]:
 def step_of(chain: Chain, found: Found) -> Step:
     """The step that computed a value, with the values that went in."""
     values = {name: chain.value(name).value for name in found.inputs if name in chain.memo}
-    assert found.relation is not None
-    return Step(found.relation.key, found.quantity, found.value, values, found.solved_from)
+    key = found.relation.key if found.relation else found.by
+    return Step(key, found.quantity, found.value, values, found.solved_from)
 
 
 def assumptions(chain: Chain, names: frozenset[str]) -> dict[str, Any]:

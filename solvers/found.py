@@ -21,7 +21,8 @@ class Lacking(Exception):
 class Found:
     """A value, how it was had, and everything stated or assumed that it rests on.
 
-    `inferred` are the stated quantities that were followed backwards on the way.
+    `inferred` are the stated quantities that were followed backwards on the way, `by` is the
+    equation of a person that gave the value.
     """
 
     quantity: str
@@ -32,6 +33,7 @@ class Found:
     assumed: frozenset[str] = frozenset()
     stated: frozenset[str] = frozenset()
     inferred: frozenset[str] = frozenset()
+    by: str = ""
 
     @property
     def guessed(self) -> frozenset[str]:

@@ -13,7 +13,7 @@ from solvers.chain import Chain
 from solvers.found import Found, Lacking
 from solvers.number import is_number, same
 
-_TRUST = [row.gives for row in DEFAULTS]
+TRUST = [row.gives for row in DEFAULTS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def settle(chain: Chain) -> Settled | Contradiction:
         name, found = clash
         if not found.guessed:
             return _contradiction(chain, name, found)
-        default = max(found.guessed, key=_TRUST.index)
+        default = max(found.guessed, key=TRUST.index)
         withdrawn[default] = name
         chain = replace(
             chain,

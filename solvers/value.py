@@ -13,6 +13,7 @@ from solvers.answer import (
     Missing,
     Range,
 )
+from solvers.answer_together import together
 from solvers.backward import backward
 from solvers.chain import Chain
 from solvers.evidence import evidence, wanted
@@ -36,6 +37,9 @@ def value_of(settled: Settled) -> Answer:
     best = known.by_relation(name)
     if best is not None and not best.guessed:
         return _forward(known, best)
+    answer = together(known, least=2)
+    if isinstance(answer, Exact):
+        return answer
     answer = backward(chain, assuming=False)
     if answer is not None:
         return _narrowed(settled, answer)
@@ -44,7 +48,7 @@ def value_of(settled: Settled) -> Answer:
     answer = backward(chain, assuming=True)
     if answer is not None:
         return _narrowed(settled, answer)
-    return _last_resorts(settled, known)
+    return together(known) or _last_resorts(settled, known)
 
 
 def _narrowed(settled: Settled, answer: Answer) -> Answer:

@@ -40,6 +40,14 @@ def short(value: Fraction) -> Number:
     return value if bits <= EXACT_BITS else rounded(value)
 
 
+def fraction_of(value: Number) -> Fraction:
+    """The value as a fraction, every digit of it."""
+    if isinstance(value, Fraction):
+        return value
+    man, exp = value.man_exp
+    return Fraction(int(man)) * Fraction(2) ** int(exp)
+
+
 def rounded(value: Number) -> Any:
     """The value as a number of 40 digits."""
     if isinstance(value, Fraction):

@@ -1,0 +1,268 @@
+"""How far a fact may move before something else decides: another limit, or another arm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import sympy
+
+from formulas.expressions import Round
+from formulas.fold import NoRule
+from formulas.formula import VOCABULARY
+from formulas.quantity import Domain
+from solvers.curve import Curve, Gap
+from solvers.events import ARM
+from solvers.exact import evaluate
+from solvers.found import Lacking
+from solvers.number import (
+    Number,
+    Undefined,
+    divide,
+    from_sympy,
+    inside,
+    is_number,
+    less,
+    minus,
+    ordered,
+    rounded,
+    same,
+    to_sympy,
+)
+from solvers.roots import Unseparated, smooth_arms, zeros
+from solvers.slopes import NotSmooth, plus, times
+
+_BESIDE = Fraction(1, 10**9)
+_ONE = Fraction(1)
+_COMPARED = (sympy.Le, sympy.Ge, sympy.Lt, sympy.Gt)
+
+
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """What is moved: a quantity, or the number of a `limit`."""
+
+    name: str
+    symbol: Any
+    value: Number
+    domain: Domain
+    limit: Gap | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Takeover:
+    """A value of what is moved at which something else begins to decide, and its name."""
+
+    value: Number
+    name: str
+    arm: bool = False
+
+
+def takeovers(
+    curve: Curve, events: tuple[Gap, ...], moving: Moving
+) -> tuple[list[Takeover], list[Takeover]]:
+    """Where something else begins to decide, below and above what is now, the nearest first.
+
+    NotSmooth where the places cannot all be found.
+    """
+    path = _Path(curve, moving)
+    try:
+        found = [
+            Takeover(at, event.name, event.relation == ARM)
+            for event in events
+            for at in path.crossings(event)
+        ]
+    except (Unseparated, Lacking, Undefined, NoRule) as trouble:
+        raise NotSmooth(f"how far {moving.name} may move was not found: {trouble}") from None
+    places = {place.value: place for place in reversed(found)}
+    rows = [places[value] for value in ordered(places) if inside(moving.domain, value)]
+    below = [row for row in rows if less(row.value, moving.value)]
+    above = [row for row in rows if less(moving.value, row.value)]
+    return below[::-1], above
+
+
+@dataclass
+class _Path:
+    """What is asked as what is moved moves it, in these two symbols; of one call only."""
+
+    curve: Curve
+    moving: Moving
+    memo: dict[str, Any] = field(default_factory=dict)
+    differences: dict[Gap, Any] = field(default_factory=dict)
+
+    def crossings(self, event: Gap) -> Iterator[Number]:
+        """The values at which the two sides of the event change places."""
+        difference = self.difference(event)
+        if is_number(difference):
+            return
+        base = None if self.curve.gap is None else self.difference(self.curve.gap)
+        if self.moving.symbol not in difference.free_symbols | _symbols(base):
+            return
+        now = self._sign(difference, self.curve.value, self.moving.value)
+        if now == 0:
+            return
+        for asked, moved in self._meetings(base, difference):
+            if same(moved, self.moving.value) or not self._meets(event, asked, moved):
+                continue
+            if base is not None and not self._is_on(base, asked, moved):
+                continue
+            signs = [self._beside(base, difference, asked, moved, s) for s in (-_ONE, _ONE)]
+            if signs[0] * signs[1] < 0:
+                yield moved
+
+    def difference(self, gap: Gap) -> Any:
+        """The left side less the right one, in what is asked and what is moved."""
+        if gap not in self.differences:
+            left, right = self._sides(gap)
+            whole = _without_steps(to_sympy(left) - to_sympy(right))
+            self.differences[gap] = from_sympy(whole)
+        return self.differences[gap]
+
+    def _sides(self, gap: Gap) -> tuple[Any, Any]:
+        left = evaluate(gap.left, self._composed)
+        if gap == self.moving.limit:
+            return left, self.moving.symbol
+        return left, evaluate(gap.right, self._composed)
+
+    def _composed(self, name: str) -> Any:
+        if name not in self.memo:
+            self.memo[name] = self._compose(name)
+        return self.memo[name]
+
+    def _compose(self, name: str) -> Any:
+        free = (
+            {self.curve.find, self.moving.name} if self.moving.limit is None else {self.curve.find}
+        )
+        if name in free:
+            return VOCABULARY[name].symbol
+        chain = self.curve.chain
+        row = chain.value(name)
+        if row.solved_from or row.by or name in chain.solved:
+            return replace(chain, unknowns=frozenset(free)).value(name).value
+        if row.relation is None:
+            return row.value
+        parts = {n: self._composed(n) for n in row.inputs}
+        if all(is_number(part) or isinstance(part, bool) for part in parts.values()):
+            return row.value
+        return evaluate(row.relation.value, self._composed)
+
+    # -- where the event meets the path
+
+    def _meetings(self, base: Any, difference: Any) -> Iterator[tuple[Number | None, Number]]:
+        asked, moved = VOCABULARY[self.curve.find], self.moving
+        if base is None or asked.symbol not in difference.free_symbols:
+            if moved.symbol in difference.free_symbols:
+                yield from ((None, at) for at in zeros(difference, moved.symbol, moved.domain))
+            return
+        if moved.symbol not in base.free_symbols:
+            fixed = self._put(difference, {asked.symbol: self.curve.value})
+            if not is_number(fixed):
+                places = zeros(fixed, moved.symbol, moved.domain)
+                yield from ((self.curve.value, at) for at in places)
+            return
+        window = {asked.symbol: asked.domain, moved.symbol: moved.domain}
+        for gone, kept in ((moved.symbol, asked.symbol), (asked.symbol, moved.symbol)):
+            ways = _solved_for(base, gone)
+            if ways is None:
+                continue
+            for way in ways:
+                whole = difference.xreplace({gone: way})
+                if kept not in whole.free_symbols:
+                    continue
+                for at in zeros(whole, kept, window[kept]):
+                    other = self._put(way, {kept: at})
+                    if is_number(other):
+                        yield (at, other) if kept == asked.symbol else (other, at)
+            return
+        raise Unseparated(f"{moved.name} does not stand alone in what binds")
+
+    def _put(self, expr: Any, values: dict[Any, Number]) -> Any:
+        """The expression with these values; what has none there is no meeting."""
+        if is_number(expr):
+            return expr
+        names = {symbol.name: value for symbol, value in values.items()}
+        free = {symbol.name: symbol for symbol in expr.free_symbols}
+        try:
+            return evaluate(expr, {**free, **names}.__getitem__)
+        except Undefined:
+            return None
+
+    def _values_at(self, asked: Number | None, moved: Number) -> dict[Any, Number]:
+        own = VOCABULARY[self.curve.find].symbol
+        return {own: self.curve.value if asked is None else asked, self.moving.symbol: moved}
+
+    def _meets(self, event: Gap, asked: Number | None, moved: Number) -> bool:
+        left, right = (
+            self._put(side, self._values_at(asked, moved)) for side in self._sides(event)
+        )
+        return is_number(left) and is_number(right) and same(left, right)
+
+    def _is_on(self, base: Any, asked: Number | None, moved: Number) -> bool:
+        gap = self.curve.gap
+        return asked is None or gap is None or self._meets(gap, asked, moved)
+
+    def _sign(self, difference: Any, asked: Number | None, moved: Number) -> int:
+        value = self._put(difference, self._values_at(asked, moved))
+        if not is_number(value) or value == 0:
+            return 0
+        return -1 if value < 0 else 1
+
+    def _beside(
+        self, base: Any, difference: Any, asked: Number | None, moved: Number, side: Fraction
+    ) -> int:
+        """On which side of the event the path runs, just before or just after the meeting."""
+        step = times(times(side, _BESIDE), rounded(abs(moved)) if moved else _ONE)
+        there = plus(moved, step)
+        if base is None or asked is None:
+            return self._sign(difference, asked, there)
+        reach = times(_BESIDE, abs(asked) if asked else _ONE)
+        off, high, low = (
+            self._put(base, self._values_at(x, p))
+            for x, p in (
+                (asked, there), (plus(asked, reach), there), (minus(asked, reach), there),
+            )
+        )  # fmt: skip
+        if not all(map(is_number, (off, high, low))) or high == low:
+            return 0
+        slope = divide(minus(high, low), times(Fraction(2), reach))
+        return self._sign(difference, minus(asked, divide(off, slope)), there)
+
+
+def _without_steps(expr: Any) -> Any:
+    """The expression in which a whole quantity is its own ceiling; Unseparated where it steps."""
+    steps = expr.atoms(sympy.ceiling, sympy.floor, Round, sympy.Mod)
+    own = {node: node.args[0] for node in steps if _is_whole(node.args[0])}
+    if len(own) < len(steps):
+        raise Unseparated("it takes steps")
+    return expr.xreplace(own) if own else expr
+
+
+def _symbols(expr: Any) -> set[Any]:
+    return set(getattr(expr, "free_symbols", ()))
+
+
+def _is_whole(node: Any) -> bool:
+    return bool(node.is_Symbol and VOCABULARY[node.name].domain.whole)
+
+
+def _solved_for(base: Any, symbol: Any) -> list[Any] | None:
+    """The base solved for the symbol, arm by arm; None where it stands in a higher power."""
+    found: list[Any] = []
+    for arm in smooth_arms(base, symbol):
+        if symbol not in arm.free_symbols:
+            continue
+        top = sympy.fraction(sympy.together(arm))[0]
+        if not top.is_polynomial(symbol):
+            return None
+        poly = sympy.Poly(top, symbol)
+        if poly.degree() == 1:
+            a, b = poly.all_coeffs()
+            found.append(-b / a)
+        elif poly.degree() == 2:
+            a, b, c = poly.all_coeffs()
+            root = sympy.sqrt(b**2 - 4 * a * c)
+            found += [(-b - root) / (2 * a), (-b + root) / (2 * a)]
+        else:
+            return None
+    return found or None

@@ -2,61 +2,59 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from dataclasses import replace
 
-from derive.complain import fault
+from derive.complain import Span, fault
 from derive.kinds import example_of
 from derive.lexer import (
     DOLLAR,
-    FACTOR,
+    DOTS,
     HOLE,
     NAME,
     NUMBER,
-    POWER,
+    PLUS_MINUS,
     RELATION,
-    SIGN,
     Cursor,
     keyword,
 )
-from derive.named_items import HARDWARE, NAMED_ITEMS, read_gpu
-from derive.names import is_quantity
-from derive.values import (
-    VALUE_START,
-    in_quantity,
-    named_in_value,
-    no_value,
-    not_yet,
-    read_amount,
-    same_sort,
-    take_quantity,
-)
+from derive.literals import Amount
+from derive.named_items import HARDWARE, NAMED_ITEMS, read_gpu, read_named_item
+from derive.ranges import in_one_unit, opens_domain, read_domain, read_number_of
+from derive.relations import FLIPPED, equal, related
+from derive.symbolic import lone
+from derive.values import VALUE_START, continues, in_quantity, read_amount, take_quantity
 from formulas.amounts import shortened
 from formulas.errors import Problem
 from formulas.quantity import Quantity
-from formulas.statements import Fact, Limit, Same, Statement
+from formulas.statements import Among, Between, Fact, Spread, Statement
 
-Item = tuple[Statement, ...] | Quantity
+# What an item is: statements, or what it asks, a quantity or a calculation.
+Item = tuple[Statement, ...] | Quantity | Amount
 
-_FLIPPED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
 _SPELT = {"\u2264": "<=", "\u2265": ">="}
-_RELATIONS = ("=", ":=", *_FLIPPED)
+_RELATIONS = (":=", *FLIPPED)
 _ANSWERS = {"true": True, "yes": True, "false": False, "no": False}
 _ANSWER = keyword(" ".join(_ANSWERS))
 
 
 def read_item(cursor: Cursor) -> Item:
-    """The statements that the next item makes, or the quantity that it asks."""
+    """The statements that the next item makes, or what it asks."""
     start = cursor.start
     if cursor.look(HARDWARE):
         return (read_gpu(cursor, start, ""),)
     if any(cursor.look(pattern) for pattern in VALUE_START):
-        return _value_first(cursor, start)
+        return _sides(cursor, start, read_amount(cursor))
     if not cursor.look(NAME):
         raise unexpected(cursor, "a fact or a question")
     name = cursor.take(NAME)
     if name.lower() in NAMED_ITEMS:
-        return (NAMED_ITEMS[name.lower()](cursor, start, name.lower()),)
-    return _about(cursor, start, take_quantity(cursor, name), name)
+        return (read_named_item(cursor, start, name.lower()),)
+    quantity = take_quantity(cursor, name)
+    if continues(cursor):
+        _refuse_arrays(cursor, quantity, name)
+        first = lone(quantity, (start, cursor.end))
+        return _sides(cursor, start, read_amount(cursor, first))
+    return _about(cursor, start, quantity, name)
 
 
 def unexpected(cursor: Cursor, wanted: str) -> Problem:
@@ -81,33 +79,37 @@ _ADVICE = {
 
 def _about(cursor: Cursor, start: int, quantity: Quantity, name: str) -> Item:
     """What the line says of the quantity; nothing said is a question."""
-    where = cursor.here()
-    relation = cursor.take(RELATION)
-    relation = _SPELT.get(relation, relation)
-    if relation and relation not in _RELATIONS:
-        raise _no_relation(relation, where)
+    if opens_domain(cursor):
+        _refuse_arrays(cursor, quantity, name)
+        _refuse_answers(cursor, quantity, name, start)
+        values = read_domain(cursor, quantity, name)
+        return (Among(quantity.name, values, cursor.since(start)),)
+    relation, where = _relation(cursor)
     if relation == "=" and cursor.take(HOLE):
         return quantity
     implied = not relation and any(cursor.look(p) for p in (NUMBER, DOLLAR, _ANSWER))
     if not relation and not implied:
-        if any(cursor.look(pattern) for pattern in (SIGN, FACTOR, POWER)):
-            raise not_yet("a calculation with quantities", cursor.here())
         return quantity
     _refuse_arrays(cursor, quantity, name)
     if cursor.done:
         message = "line ends where a value was expected"
         example = f"example: {name} {relation} {example_of(quantity)}"
         raise fault("syntax", message, cursor.here(), example)
-    if relation in _FLIPPED:
-        return (_limit(cursor, start, quantity, name, relation),)
-    if cursor.look(NAME) and not implied and quantity.unit.text != "bool":
-        return (_same(cursor, start, quantity, relation),)
-    return (_fact(cursor, start, quantity, name, relation),)
+    if relation in FLIPPED and relation != "=":
+        _refuse_answers(cursor, quantity, name, start)
+        return _sides(cursor, start, lone(quantity, (start, start + len(name))), (relation, where))
+    return (_stated(cursor, start, quantity, name, relation),)
 
 
-def _no_relation(relation: str, span: tuple[int, int]) -> Problem:
-    ways = "write = (a fact), := (an override), <=, >=, < or >"
-    return fault("syntax", f"'{relation}' is not a relation", span, ways)
+def _relation(cursor: Cursor) -> tuple[str, Span]:
+    """The relation that comes next in its plain spelling, and its place."""
+    where = cursor.here()
+    relation = cursor.take(RELATION)
+    relation = _SPELT.get(relation, relation)
+    if relation and relation not in _RELATIONS:
+        ways = "write = (a fact), := (an override), <=, >=, < or >"
+        raise fault("syntax", f"'{relation}' is not a relation", where, ways)
+    return relation, where
 
 
 def _refuse_arrays(cursor: Cursor, quantity: Quantity, name: str) -> None:
@@ -117,16 +119,60 @@ def _refuse_arrays(cursor: Cursor, quantity: Quantity, name: str) -> None:
         raise fault("syntax", message, span, "give it in JSON: --jsonl reads nested lists")
 
 
-def _fact(cursor: Cursor, start: int, quantity: Quantity, name: str, relation: str) -> Fact:
-    where = cursor.start
-    value: bool | Fraction
+def _refuse_answers(cursor: Cursor, quantity: Quantity, name: str, start: int) -> None:
     if quantity.unit.text == "bool":
-        value = _answer(cursor, name)
-    else:
-        value = in_quantity(cursor, read_amount(cursor), quantity, name)
+        message = f"{name} is yes or no, and has no limits"
+        raise fault("domain", message, (start, cursor.end), f"example: {name} = yes")
+
+
+def _stated(cursor: Cursor, start: int, quantity: Quantity, name: str, relation: str) -> Statement:
+    """What `quantity = ...` states: a value, an interval, a spread, or a calculation."""
+    where = cursor.start
+    override = relation == ":="
+    if quantity.unit.text == "bool":
+        yes = _answer(cursor, name)
+        return Fact(quantity.name, yes, override, _text(cursor, start, where, quantity, relation))
+    amount = read_amount(cursor)
+    if amount.symbolic:
+        return equal(cursor, quantity, name, override, amount, cursor.since(start))
+    if cursor.look(DOTS) or cursor.look(PLUS_MINUS):
+        return _vague(cursor, start, (quantity, name), override, amount)
+    value = in_quantity(cursor, amount, quantity, name)
+    return Fact(quantity.name, value, override, _text(cursor, start, where, quantity, relation))
+
+
+def _text(cursor: Cursor, start: int, where: int, quantity: Quantity, relation: str) -> str:
+    """The fact as typed; where no '=' was, it is noted how it was read."""
     if not relation:
         cursor.note(f"{cursor.since(start)} read as {quantity.name} = {cursor.since(where)}")
-    return Fact(quantity.name, value, relation == ":=", cursor.since(start))
+    return cursor.since(start)
+
+
+def _vague(
+    cursor: Cursor, start: int, subject: tuple[Quantity, str], override: bool, first: Amount
+) -> Statement:
+    """An interval low..high, or a value with one standard deviation."""
+    quantity, name = subject
+    where = cursor.here()
+    if override:
+        advice = f"write {name} = LOW..HIGH, or {name} := VALUE"
+        raise fault("syntax", "an override is one value", where, advice)
+    interval = bool(cursor.take(DOTS))
+    if not interval:
+        cursor.take(PLUS_MINUS)
+    second = read_number_of(cursor, quantity, name)
+    if not interval and second.bare and quantity.unit.powers:
+        second = replace(second, unit=first.unit, bare=first.bare)
+    ends = in_one_unit(cursor, first, second, quantity)
+    low, high = (in_quantity(cursor, end, quantity, name) for end in ends)
+    span = (first.span[0], cursor.end)
+    if interval and low > high:
+        raise fault("syntax", "the interval runs backwards", span, "the smaller end stands first")
+    if not interval and high < 0:
+        message = "a deviation is not below 0"
+        raise fault("number", message, second.span, f"example: {name} = 0.75 +/- 0.05")
+    make = Between if interval else Spread
+    return make(quantity.name, low, high, cursor.since(start))
 
 
 def _answer(cursor: Cursor, name: str) -> bool:
@@ -135,80 +181,65 @@ def _answer(cursor: Cursor, name: str) -> bool:
     if not word:
         typed = shortened(cursor.text[slice(*where)])
         raise fault("domain", f"{name} is yes or no, not {typed}", where, f"example: {name} = yes")
-    return _ANSWERS[word]
+    return _ANSWERS[word.lower()]
 
 
-def _limit(cursor: Cursor, start: int, quantity: Quantity, name: str, relation: str) -> Limit:
-    _refuse_answers(cursor, quantity, name, start)
-    if cursor.look(NAME):
-        where = cursor.here()
-        problem = no_value(cursor)
-        raise problem if problem.kind == "name" else not_yet("a limit that is a quantity", where)
-    value = in_quantity(cursor, read_amount(cursor), quantity, name)
-    return Limit(quantity.name, relation, value, cursor.since(start))
-
-
-def _refuse_answers(cursor: Cursor, quantity: Quantity, name: str, start: int) -> None:
-    if quantity.unit.text == "bool":
-        span = (start, cursor.end)
-        raise fault(
-            "domain", f"{name} is yes or no, and has no limits", span, f"example: {name} = yes"
-        )
-
-
-def _same(cursor: Cursor, start: int, quantity: Quantity, relation: str) -> Same:
-    where = cursor.start
-    name = cursor.take(NAME)
-    other = take_quantity(cursor, name) if is_quantity(name) else named_in_value(cursor, name)
-    span = (where, cursor.end)
-    if any(cursor.look(pattern) for pattern in (SIGN, FACTOR, POWER)):
-        raise not_yet("a calculation with quantities", span)
-    if relation == ":=":
-        raise not_yet("an override by another quantity", span)
-    if other is quantity:
-        raise fault("syntax", f"{quantity.name} = {quantity.name} says nothing", span)
-    same_sort(quantity, other, span)
-    return Same(quantity.name, other.name, cursor.since(start))
-
-
-def _value_first(cursor: Cursor, start: int) -> tuple[Statement, ...]:
-    """One limit or two: 30 ms >= tpot, 1 <= tp <= 8."""
-    low = read_amount(cursor)
-    text = cursor.since(start)
-    first = _direction(cursor, text)
-    if not cursor.look(NAME):
-        raise unexpected(cursor, "a quantity")
-    name = cursor.take(NAME)
-    quantity = take_quantity(cursor, name)
-    _refuse_arrays(cursor, quantity, name)
-    _refuse_answers(cursor, quantity, name, start)
-    value = in_quantity(cursor, low, quantity, name)
-    limit = Limit(quantity.name, _FLIPPED[first], value, f"{name} {_FLIPPED[first]} {text}")
-    if not cursor.look(RELATION):
-        return (limit,)
-    where = cursor.here()
-    second = _direction(cursor, text)
-    if second[0] != first[0]:
-        example = f"example: 1 {first} {name} {first} 8"
-        raise fault("syntax", "the two limits point different ways", where, example)
-    place = cursor.start
-    other = _limit(cursor, place, quantity, name, second)
-    return limit, Limit(other.quantity, second, other.value, f"{name} {second} {other.text}")
-
-
-def _direction(cursor: Cursor, text: str) -> str:
-    where = cursor.here()
-    relation = cursor.take(RELATION)
-    relation = _SPELT.get(relation, relation)
-    if relation in _FLIPPED:
-        return relation
-    if relation in (":=", "="):
+def _sides(cursor: Cursor, start: int, left: Amount, taken: tuple[str, Span] | None = None) -> Item:
+    """Two or three sides with relations between: 30 ms >= tpot, 1 <= tp <= 8, a + b <= 0.9 * c."""
+    relation, where = taken or _relation(cursor)
+    if not relation:
+        return _asked(cursor, left)
+    if relation == ":=" or (relation == "=" and not left.symbolic):
+        text = cursor.since(start)[: where[0] - start].strip()
         message = f"the quantity stands on the left of '{relation}'"
-        raise fault("syntax", message, where, f"write NAME {relation} {text}")
-    if relation:
-        raise _no_relation(relation, where)
-    if not cursor.done and cursor.text[where[0]] not in ",":
+        raise fault("syntax", message, where, f"write NAME {relation} {shortened(text)}")
+    if relation == "=" and cursor.take(HOLE):
+        return _asked(cursor, left)
+    if relation == "=" and left.quantity is not None:
+        typed = cursor.text[slice(*left.span)]
+        return (_stated(cursor, start, left.quantity, typed, relation),)
+    middle = _side(cursor, left)
+    first = _between(cursor, left, relation, middle, cursor.since(start))
+    if not cursor.look(RELATION):
+        return (first,)
+    second, where = _relation(cursor)
+    if second[0] != relation[0] or "=" in (relation, second):
+        example = "example: 1 <= tp <= 8"
+        raise fault("syntax", "the two limits point different ways", where, example)
+    right = _side(cursor, middle)
+    text = cursor.since(middle.span[0])
+    return first, _between(cursor, middle, second, right, text)
+
+
+def _side(cursor: Cursor, before: Amount) -> Amount:
+    """The side behind a relation; two sides without a quantity say nothing of one."""
+    if cursor.done:
+        message = "line ends where a value was expected"
+        example = "example: tpot <= 30 ms"
+        raise fault("syntax", message, cursor.here(), example)
+    side = read_amount(cursor)
+    if not before.symbolic and not side.symbolic:
+        span = (before.span[0], side.span[1])
+        raise fault("syntax", "neither side has a quantity", span, "example: 1 <= tp <= 8")
+    return side
+
+
+def _between(cursor: Cursor, left: Amount, relation: str, right: Amount, text: str) -> Statement:
+    """The statement of one relation; of a limit, the quantity stands on the left in its text."""
+    if not left.symbolic and right.quantity is not None:
+        name, value = (cursor.text[slice(*side.span)] for side in (right, left))
+        text = f"{name} {FLIPPED[relation]} {value}"
+    return related(cursor, left, relation, right, text)
+
+
+def _asked(cursor: Cursor, amount: Amount) -> Item:
+    """A calculation that is asked; one without a quantity is nobody's value."""
+    if amount.quantity is not None:
+        return amount.quantity
+    if amount.symbolic:
+        return amount
+    if not cursor.done and cursor.text[cursor.start] not in ",":
         raise unexpected(cursor, "a relation")
-    span = (cursor.end - len(text), cursor.end)
+    text = shortened(cursor.text[slice(*amount.span)])
     advice = f"write NAME = {text} or NAME <= {text}"
-    raise fault("syntax", f"'{shortened(text)}' is a value without a quantity", span, advice)
+    raise fault("syntax", f"'{text}' is a value without a quantity", amount.span, advice)

@@ -10,7 +10,8 @@ Pattern = re.Pattern[str]
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*")
 # Up to a space or a comma: model ids, paths and GPU names hold hyphens, dots and slashes.
-WORD = re.compile(r'"[^"\n]*"|[\w.~/](?:[\w.~/\\:@+]|-(?!>))*')
+# A colon inside a word is part of it; one behind it ends what `whatif` supposes.
+WORD = re.compile(r'"[^"\n]*"|[\w.~/](?:[\w.~/\\@+]|:(?=[^\s,])|-(?!>))*')
 GPU_WORD = re.compile(r'"[^"\n]*"|[A-Za-z](?:[\w./+]|-(?!>))*')
 # The reader of numbers decides what a run of digits, dots and underscores is worth.
 _GROUP = r"(?<=[0-9])[\u202f\u2009](?=[0-9]{3}(?![0-9]))"
@@ -19,29 +20,39 @@ RELATION = re.compile(r":=|<=|>=|==|=<|=>|!=|<>|[\u2264\u2265\u2260<>=]")
 ARROW = re.compile(r"->|\u2192")
 COMMA, DOLLAR, HOLE = re.compile(","), re.compile(r"\$"), re.compile(r"\?")
 OPEN, CLOSE = re.compile(r"\("), re.compile(r"\)")
+BRACE, END_BRACE, COLON = re.compile(r"\{"), re.compile(r"\}"), re.compile(":")
+DOTS, PLUS_MINUS = re.compile(r"\.\.(?!\.)"), re.compile(r"\u00b1|\+/-")
 SIGN, FACTOR, POWER = re.compile(r"[+-](?!>)"), re.compile(r"[*/]"), re.compile(r"\^|\*\*")
 
+# What a terminal shows before a line comes along when the line is copied.
+_PROMPT = re.compile(r"\s*derive>")
 _SPACE = re.compile(r"(?:\s|#[^\n]*)*")
 _ANY = re.compile(rf"{NUMBER.pattern}|\w[\w.]*|{RELATION.pattern}|{ARROW.pattern}|.", re.DOTALL)
 
 
 def keyword(words: str) -> Pattern:
-    """A pattern for one of the words, whole."""
-    return re.compile(rf"(?:{words.replace(' ', '|')})(?![A-Za-z0-9_])(?!\.[A-Za-z0-9_])")
+    """A pattern for one of the words, whole, in small letters or large."""
+    return re.compile(rf"(?ai:{words.replace(' ', '|')})(?![A-Za-z0-9_])(?!\.[A-Za-z0-9_])")
 
 
 class Cursor:
-    """A place in the line that only moves forwards; `notes` collects how things were read."""
+    """A place in the line that only moves forwards; `notes` collects how things were read.
 
-    __slots__ = ("depth", "end", "notes", "start", "text")
+    `depth` counts open parentheses, `work` the steps of calculations with quantities; `listing` is
+    true between braces.
+    """
+
+    __slots__ = ("depth", "end", "listing", "notes", "start", "text", "work")
 
     def __init__(self, text: str) -> None:
         """Stand before the first thing of the line."""
         self.text = text
-        self.end = 0
-        self.depth = 0
+        prompt = _PROMPT.match(text)
+        self.end = prompt.end() if prompt else 0
+        self.depth = self.work = 0
+        self.listing = False
         self.notes: list[str] = []
-        self.start = self._after_space(0)
+        self.start = self._after_space(self.end)
 
     def _after_space(self, position: int) -> int:
         match = _SPACE.match(self.text, position)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from derive.complain import Span, fault
 from derive.lexer import DOLLAR, NUMBER, Cursor, keyword
 from derive.names import is_quantity
 from formulas.amounts import display, grouped, read_number, shortened
 from formulas.errors import Problem
+from formulas.quantity import Quantity
 from formulas.units import Unit, parse_unit
 
 SUFFIXES = {
@@ -18,7 +20,7 @@ SUFFIXES = {
     **{f"{letter}i": 1024**power for power, letter in enumerate("KMGT", start=1)},
 }
 # Words of the grammar that may follow a number and are no unit.
-AFTER_NUMBER = keyword("given where st with in over by for top as to step log log2")
+AFTER_NUMBER = keyword("given where st with in over by for top as to step log log2 not")
 
 _LONGEST_UNIT = 40
 _MICRO = "\u00b5\u03bc"
@@ -26,22 +28,33 @@ _SUFFIX = re.compile(rf"(?:[KMGT]i|[kMGT])(?![A-Za-z0-9_%{_MICRO}])")
 _UNIT = re.compile(rf"(?:%|[A-Za-z_${_MICRO}][\w{_MICRO}]*)(?:/[A-Za-z_{_MICRO}][\w{_MICRO}]*)*")
 _PER = re.compile(rf"(?:/[A-Za-z_{_MICRO}][\w{_MICRO}]*)+")
 _SEPARATED = re.compile(r"(?:,[0-9]{3})+(?![0-9_])(?:\.[0-9]+)?")
+_WITH_ZERO = re.compile(r",0[0-9]{2}(?:,[0-9]{3})*(?![0-9_])(?:\.[0-9]+)?")
 _SPACED = re.compile(r"[0-9]{3}(?![0-9_.])")
 _TIMES = re.compile(r"x\s*[0-9($]")
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A number in a unit. `bare`: nobody wrote a unit; `literal`: one number, not a calculation."""
+    """A number in a unit. `bare`: nobody wrote a unit; `literal`: one number, not a calculation.
 
-    number: Fraction
+    With quantities in it the number is an expression in base units. `quantity` alone is not yet
+    one, so that a line that only names it needs no algebra.
+    """
+
+    number: Any
     unit: Unit
     span: Span
     bare: bool = False
     literal: bool = False
+    quantity: Quantity | None = None
 
     @property
-    def base(self) -> Fraction:
+    def symbolic(self) -> bool:
+        """True where a quantity stands in it."""
+        return not isinstance(self.number, Fraction)
+
+    @property
+    def base(self) -> Any:
         """The number in base units."""
         return self.number * self.unit.scale
 
@@ -87,7 +100,9 @@ def _number(digits: str, span: Span) -> Fraction:
 
 
 def _refuse_separators(cursor: Cursor, digits: str) -> None:
-    groups = _SEPARATED.match(cursor.text, cursor.end)
+    # Between braces a comma separates values: {64,128}. No value begins with a zero.
+    separated = _WITH_ZERO if cursor.listing else _SEPARATED
+    groups = separated.match(cursor.text, cursor.end)
     spaced = cursor.look(_SPACED)
     if groups:
         whole = digits + groups.group()

@@ -5,13 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from derive.complain import fault
-from derive.lexer import GPU_WORD, RELATION, WORD, Cursor
+from derive.complain import Span, fault
+from derive.lexer import (
+    BRACE,
+    COMMA,
+    END_BRACE,
+    GPU_WORD,
+    NUMBER,
+    RELATION,
+    WORD,
+    Cursor,
+    keyword,
+)
 from formulas.amounts import read_number, shortened
 from formulas.errors import nearest
-from formulas.statements import Choose, Statement, UseGpu, UseModel
+from formulas.statements import AmongNames, Choose, Statement, UseGpu, UseModel
 from formulas.storage import BYTES_PER_ELEMENT
 
+_IN, _AS = keyword("in"), keyword("as")
 # With an x any name will do; without one only a name with a digit, which no unit has.
 _TIMES = r"(?:\s*\u00d7\s*|x\s*|\s+x\s+)"
 _COUNT = re.compile(rf"([0-9][0-9_]*)(?:{_TIMES}(?=[\"A-Za-z]|$)|\s+(?=[\"A-Za-z])|\s*$)")
@@ -19,6 +30,41 @@ _LONELY_TIMES = re.compile(r"[x\u00d7](?![\w./+-])")
 HARDWARE = re.compile(
     rf"[0-9][0-9_]*(?:{_TIMES}(?=[\"A-Za-z])|\s+(?!x[0-9])(?=[A-Za-z][\w./+-]*[0-9]))"
 )
+
+
+def read_named_item(cursor: Cursor, start: int, choice: str) -> Statement:
+    """What is said of a model, a GPU, a format or a profile: its name, or the names allowed."""
+    if not cursor.take(_IN):
+        return NAMED_ITEMS[choice](cursor, start, choice)
+    return AmongNames(choice, read_names(cursor, choice), cursor.since(start))
+
+
+def read_names(cursor: Cursor, choice: str) -> tuple[str, ...]:
+    """The names between braces behind `in`, each once."""
+    example = f"example: {choice} in {{{_EXAMPLES[choice]}}}"
+    if not cursor.take(BRACE):
+        message = "names stand between braces behind 'in'"
+        raise fault("syntax", message, cursor.here(), example)
+    names: dict[str, None] = {}
+    while True:
+        names[_one_name(cursor, choice, example)] = None
+        if cursor.take(END_BRACE):
+            return tuple(names)
+        if not cursor.take(COMMA):
+            raise fault("syntax", "'}' is missing", cursor.here(), example)
+
+
+def _one_name(cursor: Cursor, choice: str, example: str) -> str:
+    where = cursor.here()
+    if choice == "gpu" and cursor.look(NUMBER):
+        ways = ("the number of GPUs is stated apart: available_gpus = 8", example)
+        raise fault("syntax", "a list of GPUs holds names only", where, *ways)
+    name = cursor.take(GPU_WORD if choice == "gpu" else WORD).strip('"')
+    if not name:
+        raise fault("syntax", "a name was expected", where, example)
+    if choice in _CHOSEN_FORMATS:
+        return _known_format(name, choice, (where[0], cursor.end))
+    return name.lower() if choice == "mig_profile" else name
 
 
 def _equals(cursor: Cursor, choice: str, example: str) -> None:
@@ -45,6 +91,9 @@ def _model(cursor: Cursor, start: int, choice: str) -> UseModel:
     example = "model llama-3.1-8b, or model ./config.json"
     _equals(cursor, choice, example)
     name = _word(cursor, WORD, "the name of a model", example)
+    if cursor.take(_AS):
+        alias = _word(cursor, WORD, "a name", "model ./config.json as mine")
+        cursor.note(f"{name} is called {alias} here")
     return UseModel(name, cursor.since(start))
 
 
@@ -81,13 +130,17 @@ def _format(cursor: Cursor, start: int, choice: str) -> Choose:
             where,
             f"example: {example}",
         )
+    return Choose(choice, _known_format(name, choice, (where[0], cursor.end)), cursor.since(start))
+
+
+def _known_format(name: str, choice: str, span: Span) -> str:
     if name.lower() in BYTES_PER_ELEMENT:
-        return Choose(choice, name.lower(), cursor.since(start))
+        return name.lower()
     formats = f"one of {', '.join(BYTES_PER_ELEMENT)}"
     close = nearest(name, list(BYTES_PER_ELEMENT))
     advice = (f"did you mean '{close}'?", formats) if close else (formats,)
     message = f"{choice} = {shortened(name)} is not a number format"
-    raise fault("domain", message, (where[0], cursor.end), *advice)
+    raise fault("domain", message, span, *advice)
 
 
 def _profile(cursor: Cursor, start: int, choice: str) -> Choose:
@@ -96,6 +149,15 @@ def _profile(cursor: Cursor, start: int, choice: str) -> Choose:
     name = _word(cursor, WORD, "a MIG profile", example)
     return Choose(choice, name.lower(), cursor.since(start))
 
+
+_CHOSEN_FORMATS = ("weight_dtype", "kv_dtype")
+_EXAMPLES = {
+    "model": "llama-3.1-8b, llama-3.1-70b",
+    "gpu": "h100-sxm, a100-80gb-sxm",
+    "weight_dtype": "bf16, fp8",
+    "kv_dtype": "bf16, fp8",
+    "mig_profile": "1g.10gb, 2g.20gb",
+}
 
 # Items that start with a word of their own.
 NAMED_ITEMS: dict[str, Callable[[Cursor, int, str], Statement]] = {

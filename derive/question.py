@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from dataclasses import dataclass
+from typing import Any
 
+from derive.commands import VERBS
 from derive.complain import Span, fault, located
 from derive.facts import read_item, unexpected
-from derive.kinds import different, label_unit, tags_clash
-from derive.lexer import ARROW, COMMA, HOLE, NAME, NUMBER, RELATION, WORD, Cursor, Pattern, keyword
-from derive.literals import read_unit
+from derive.lexer import COLON, HOLE, NAME, RELATION, WORD, Cursor
+from derive.literals import Amount
 from derive.names import canonical_name, quantity_named
-from derive.spelling import canonical_line
-from derive.values import not_yet, take_quantity
-from formulas.amounts import shortened
+from derive.ranges import IN
+from derive.reading import GIVEN, Reading, take_item
+from derive.spelt_line import canonical_line
+from derive.symbolic import kept, own_unit
+from derive.tails import read_tail
+from derive.values import not_yet
+from derive.verbs import LATER_VERB, WITH_INNER, read_verb
 from formulas.errors import Problem
 from formulas.quantity import Quantity
 from formulas.statements import Axis, Fact, Statement
@@ -23,24 +27,14 @@ __all__ = ["LONGEST_LINE", "Question", "canonical", "canonical_name", "parse", "
 
 LONGEST_LINE = 10_000
 
-EXTREMES = ("max", "min")
-# Verbs of the grammar that are still to come: never read as something else.
-LATER = (
-    "which", "whatif", "why", "derive", "sens", "sweep", "plan", "relax", "formulas", "show",
-    "variants", "use", "facts", "need", "check", "drop", "edit", "undo", "redo", "reset", "save",
-    "load", "set", "help", "quit",
-)  # fmt: skip
-
-_EXTREME, _LATER_VERB = keyword(" ".join(EXTREMES)), keyword(" ".join(LATER))
-_GIVEN, _IN = keyword("given where st with"), keyword("in")
-_LATER_TAIL = keyword("over by for top as to")
-
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """A line as it was read. `verb` is value, max, min, state or one of the table of verbs.
 
-    A calculation that is asked is `expression`, in own units; `names` are what a verb speaks of.
+    A calculation that is asked is `expression`, with its values in `expression_unit`; `names` are
+    what a verb speaks of. `inner` is the question behind `whatif FACTS:` and `why not FACTS:`, and
+    the largest or smallest of `why max NAME` and `sens max NAME`.
     """
 
     text: str
@@ -59,6 +53,7 @@ class Question:
     form: str | None = None
     inner: Question | None = None
     words: tuple[str, ...] = ()
+    expression_unit: Unit | None = None
 
 
 def parse(text: str) -> Question:
@@ -71,22 +66,14 @@ def parse(text: str) -> Question:
     _refuse_length(text)
     cursor = Cursor(text)
     try:
-        reading = _read_line(cursor)
+        return _read_line(cursor)
     except Problem as problem:
         raise located(problem, text) from None
-    return Question(
-        text,
-        reading.verb,
-        reading.asked.name if reading.asked else None,
-        tuple(reading.statements),
-        reading.unit,
-        tuple(cursor.notes),
-    )
 
 
 def canonical(question: Question) -> str:
     """The one spelling of the question; reading it gives the same question."""
-    return canonical_line(question.verb, question.find, question.statements, question.unit)
+    return canonical_line(question)
 
 
 def read_statement(name: str, text: str) -> tuple[Statement, ...]:
@@ -112,7 +99,7 @@ def _refuse_length(text: str) -> None:
 
 def _statement_line(name: str, text: str) -> str:
     text = text.strip()
-    if RELATION.match(text):
+    if RELATION.match(text) or IN.match(text):
         return f"{name} {text}"
     # A path in JSON is quoted already.
     if name == "model" and text and '"' not in text and not WORD.fullmatch(text):
@@ -129,7 +116,7 @@ def _is_hash(name: str) -> bool:
 
 def _only_statements(cursor: Cursor) -> tuple[Statement, ...]:
     item = read_item(cursor)
-    if isinstance(item, Quantity):
+    if not isinstance(item, tuple):
         span = (0, max(1, cursor.end))
         raise fault("syntax", "a value was expected", span, "example: 30 ms, or <= 30 ms")
     if not cursor.done:
@@ -137,106 +124,70 @@ def _only_statements(cursor: Cursor) -> tuple[Statement, ...]:
     return item
 
 
-@dataclass(slots=True)
-class _Reading:
-    """What has been read so far; it never leaves this module."""
-
-    verb: str = "state"
-    asked: Quantity | None = None
-    typed: str = ""
-    unit: Unit | None = None
-    statements: list[Statement] = field(default_factory=list)
-    given: Span | None = None
-
-
-def _read_line(cursor: Cursor) -> _Reading:
-    """Items between commas and `given`, a unit where one is asked, and question marks."""
-    reading = _Reading()
-    if cursor.done:
-        return reading
-    _refuse_later(cursor, _LATER_VERB)
-    if not cursor.look(_GIVEN):
-        _read_item(cursor, reading)
+def _read_line(cursor: Cursor, start: int = 0) -> Question:
+    """A whole line, or the rest of one behind a colon."""
+    reading = Reading()
+    notes = len(cursor.notes)
+    _refuse_later(cursor)
+    if cursor.done and not start:
+        return _question(cursor, reading, start, notes)
+    if not read_verb(cursor, reading) and not cursor.look(GIVEN):
+        take_item(cursor, reading)
     while not cursor.done:
-        _read_next(cursor, reading)
-    if reading.given and not reading.asked:
-        example = "example: tpot given batch = 32"
-        raise fault("syntax", "nothing is asked before or after 'given'", reading.given, example)
-    return reading
+        if reading.verb in WITH_INNER and cursor.take(COLON):
+            own = len(cursor.notes)
+            reading.inner = _read_line(cursor, cursor.start)
+            del cursor.notes[own:]
+            break
+        read_tail(cursor, reading)
+    _refuse_incomplete(reading, (cursor.end + 1, cursor.end + 2))
+    return _question(cursor, reading, start, notes)
 
 
-def _refuse_later(cursor: Cursor, pattern: Pattern) -> None:
-    if match := cursor.look(pattern):
+def _refuse_later(cursor: Cursor) -> None:
+    if match := cursor.look(LATER_VERB) or cursor.look(HOLE):
         raise not_yet(f"'{match.group()}'", match.span())
 
 
-def _read_next(cursor: Cursor, reading: _Reading) -> None:
-    where = cursor.here()
-    _refuse_later(cursor, _LATER_TAIL)
-    if cursor.take(COMMA):
-        _read_item(cursor, reading)
-    elif cursor.take(_GIVEN):
-        reading.given = where
-        _read_item(cursor, reading)
-    elif cursor.take(ARROW) or _take_in(cursor):
-        _read_asked_unit(cursor, reading)
-    elif not cursor.take(HOLE):
-        raise unexpected(cursor, "the end")
+def _refuse_incomplete(reading: Reading, end: Span) -> None:
+    """A Problem for a line that lacks what its verb cannot do without."""
+    if reading.verb == "state" and reading.given:
+        example = "example: tpot given batch = 32"
+        raise fault("syntax", "nothing is asked before or after 'given'", reading.given, example)
+    if reading.verb == "state" and (reading.over or reading.top):
+        example = "example: min tpot given context = 4k over tp, kv_dtype"
+        raise fault("syntax", "nothing is asked", end, example)
+    lacking = {"sweep": ("over", reading.over), "use": ("for", reading.solve_for)}
+    word, found = lacking.get(reading.verb, ("", True))
+    if not found:
+        example = f"example: {VERBS[reading.verb].example}"
+        raise fault("syntax", f"line ends where '{word}' was expected", end, example)
 
 
-def _take_in(cursor: Cursor) -> bool:
-    """True behind an `in` that a unit follows; a list of values follows the other."""
-    where = cursor.here()
-    if not cursor.take(_IN):
-        return False
-    if cursor.look(NUMBER) or cursor.text[cursor.start : cursor.start + 1] in ("{", "("):
-        raise not_yet("a list of allowed values", where, "example of what is read: 1 <= tp <= 8")
-    return True
-
-
-def _read_item(cursor: Cursor, reading: _Reading) -> None:
-    start = cursor.start
-    verb = cursor.take(_EXTREME)
-    item = _extreme(cursor, verb) if verb else read_item(cursor)
-    if not isinstance(item, Quantity):
-        reading.statements.extend(item)
-        return
-    typed = cursor.since(start)
-    if reading.asked:
-        _refuse_second(reading, typed, (start, cursor.end))
-    reading.verb, reading.asked, reading.typed = verb or "value", item, typed
-
-
-def _extreme(cursor: Cursor, verb: str) -> Quantity:
-    where = cursor.here()
-    name = cursor.take(NAME)
-    if name:
-        return take_quantity(cursor, name)
-    example = f"example: {verb} context given tpot <= 30 ms"
-    if cursor.done:
-        raise fault("syntax", "line ends where a quantity was expected", where, example)
-    word = shortened(cursor.text[slice(*where)])
-    raise fault("syntax", f"'{word}' stands where a quantity was expected", where, example)
-
-
-def _refuse_second(reading: _Reading, typed: str, span: Span) -> NoReturn:
-    message = f"two quantities are asked: {shortened(reading.typed)} and {shortened(typed)}"
-    raise fault("syntax", message, span, "ask one at a time; a fact has a value: NAME = VALUE")
-
-
-def _read_asked_unit(cursor: Cursor, reading: _Reading) -> None:
-    where = cursor.here()
-    if cursor.done:
-        raise fault("syntax", "line ends where a unit was expected", where, "example: tpot -> us")
-    unit = read_unit(cursor)
-    span = (where[0], cursor.end)
-    if reading.asked is None:
-        message = "a unit is asked for, but no quantity before it"
-        raise fault("syntax", message, span, "example: tpot -> us")
-    if reading.unit is not None:
-        raise fault("syntax", "two units are asked for", span)
-    own = label_unit(reading.asked)
-    own = own if unit.tags else Unit(reading.asked.unit.powers)
-    if not own.same_dimension(unit) or tags_clash(own, unit):
-        raise different((reading.asked.name, own), (cursor.text[slice(*span)], unit), span)
-    reading.unit = unit
+def _question(cursor: Cursor, reading: Reading, start: int, notes: int) -> Question:
+    asked = reading.asked
+    text, statements = cursor.text[start:], tuple(reading.statements)
+    find = asked.name if isinstance(asked, Quantity) else None
+    inner = reading.inner
+    if reading.sense:
+        inner = Question(text, reading.sense, find, statements, reading.unit)
+    own = own_unit(asked.unit) if isinstance(asked, Amount) else None
+    return Question(
+        text,
+        reading.verb,
+        find,
+        statements,
+        reading.unit,
+        tuple(cursor.notes[notes:]),
+        kept(asked, own) if isinstance(asked, Amount) and own else None,
+        reading.names,
+        reading.over,
+        reading.by,
+        reading.solve_for,
+        reading.top,
+        reading.to,
+        reading.form,
+        inner,
+        reading.words,
+        own,
+    )

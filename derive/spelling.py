@@ -4,29 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from itertools import pairwise
 
 from formulas.amounts import LADDERS, LONGEST_NUMBER
 from formulas.errors import Problem
 from formulas.quantities import SCALARS
 from formulas.quantity import Quantity
-from formulas.statements import Choose, Fact, Limit, Same, Statement, UseGpu, UseModel
-from formulas.units import Unit
+from formulas.statements import (
+    Among,
+    AmongNames,
+    Between,
+    Calculated,
+    Choose,
+    Fact,
+    Limit,
+    Relate,
+    Same,
+    Spread,
+    Statement,
+    UseGpu,
+    UseModel,
+)
+from formulas.units import Powers
 
 _QUANTITIES = {quantity.name: quantity for quantity in SCALARS}
 _CHUNK = 10**LONGEST_NUMBER
 _LARGEST_LEAD = 1000
-
-
-def canonical_line(
-    verb: str, find: str | None, statements: Iterable[Statement], unit: Unit | None
-) -> str:
-    """The whole question: what is asked first, then `given` and the statements, then the unit."""
-    stated = ", ".join(spelt_statement(statement) for statement in statements)
-    if find is None:
-        return stated
-    asked = find if verb == "value" else f"{verb} {find}"
-    given = f" given {stated}" if stated else ""
-    return f"{asked}{given}{f' -> {unit}' if unit is not None else ''}"
+_LONGEST_LIST = 12
 
 
 def spelt_statement(statement: Statement) -> str:
@@ -39,16 +43,55 @@ def spelt_statement(statement: Statement) -> str:
         case Same(name, other):
             return f"{name} = {other}"
         case UseModel(name):
-            return f"model {_quoted(name)}"
+            return f"model {quoted(name)}"
         case UseGpu(name, count):
-            return f"gpu {_quoted(name)}" if count is None else f"gpu {count} x {_quoted(name)}"
+            return f"gpu {quoted(name)}" if count is None else f"gpu {count} x {quoted(name)}"
         case Choose(choice, value):
             return f"{choice} = {value}"
+        case Among(name, values):
+            return spelt_values(name, values)
+        case AmongNames(choice, names):
+            return f"{choice} in {{{', '.join(map(quoted, names))}}}"
+        case Between(name, low, high):
+            return f"{name} = {'..'.join(_together(name, (low, high)))}"
+        case Spread(name, value, deviation):
+            return f"{name} = {' +/- '.join(_together(name, (value, deviation)))}"
+        case Calculated() | Relate():
+            from derive.spelt_calculation import spelt_calculated
+
+            return spelt_calculated(statement)
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """The name, in quotes where it would not be read as one word."""
     plain = name.isascii() and all(char.isalnum() or char in "-_./" for char in name)
     return name if plain and (name[0].isalnum() or name[0] in "./") else f'"{name}"'
+
+
+def spelt_values(name: str, values: tuple[Fraction, ...]) -> str:
+    """`name in ...`: a list, or where that would be long a range that has the same values."""
+    steps = {after - before for before, after in pairwise(values)}
+    doubles = {after == 2 * before for before, after in pairwise(values)}
+    ends = (values[0], values[-1])
+    if len(values) <= _LONGEST_LIST or values[0] <= 0 < len(steps) - 1:
+        return f"{name} in {{{', '.join(_together(name, values))}}}"
+    if len(steps) == 1 and (step := steps.pop()) > 0:
+        low, high, width = _together(name, (*ends, step))
+        return f"{name} in {low}..{high} step {width}"
+    if doubles == {True}:
+        return f"{name} in {'..'.join(_together(name, ends))} log2"
+    return f"{name} in {{{', '.join(_together(name, values))}}}"
+
+
+def _together(name: str, values: Iterable[Fraction]) -> list[str]:
+    """The values, all with a unit or all without: a unit behind one is read for others too."""
+    quantity = _QUANTITIES.get(name)
+    texts = [(value, spelt_number(value, quantity)) for value in values]
+    if all(text == bare_number(value) for value, text in texts):
+        return [text for _, text in texts]
+    if any(text == bare_number(value) for value, text in texts):
+        return [bare_number(value) for value, _ in texts]
+    return [text for _, text in texts]
 
 
 def _spelt_value(name: str, value: object) -> str:
@@ -61,19 +104,23 @@ def _spelt_value(name: str, value: object) -> str:
 
 def spelt_number(value: Fraction, quantity: Quantity | None) -> str:
     """The exact value: a decimal in a unit that suits it, else a calculation."""
-    for scale, unit in _rungs(quantity):
-        text = _decimal(value * scale)
-        if text and 1 <= abs(value * scale) < _LARGEST_LEAD:
+    if quantity is None or quantity.label:
+        return bare_number(value)
+    return spelt_amount(value * quantity.unit.scale, quantity.unit.powers) or bare_number(value)
+
+
+def spelt_amount(base: Fraction, powers: Powers) -> str:
+    """A number of base units as a decimal in a unit that suits it; empty where there is none."""
+    for scale, unit in LADDERS.get(powers, ()) if powers else ():
+        text = _decimal(base / scale)
+        if text and 1 <= abs(base / scale) < _LARGEST_LEAD:
             return _with_unit(text, unit)
+    return ""
+
+
+def bare_number(value: Fraction) -> str:
+    """The exact value without a unit."""
     return _decimal(value) or _quotient(value)
-
-
-def _rungs(quantity: Quantity | None) -> tuple[tuple[Fraction, str], ...]:
-    """How many of each unit make one of the quantity's own."""
-    if quantity is None or not quantity.unit.powers or quantity.label:
-        return ()
-    ladder = LADDERS.get(quantity.unit.powers, ())
-    return tuple((quantity.unit.scale / scale, unit) for scale, unit in ladder)
 
 
 def _with_unit(number: str, unit: str) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
+from derive import symbolic
 from derive.complain import Span, fault
 from derive.kinds import different, label_unit, tags_clash, wrong_dimension, wrong_tag
 from derive.lexer import (
@@ -16,12 +18,13 @@ from derive.lexer import (
     NAME,
     NUMBER,
     OPEN,
+    PLUS_MINUS,
     POWER,
     SIGN,
     Cursor,
 )
 from derive.literals import Amount, plain, read_literal
-from derive.names import quantity_named
+from derive.names import is_quantity, quantity_named
 from formulas.amounts import shortened
 from formulas.errors import Problem
 from formulas.quantity import Quantity
@@ -35,19 +38,22 @@ SPARE_BITS = 200
 
 VALUE_START = (NUMBER, DOLLAR, OPEN, SIGN)
 _EXPONENT = re.compile(r"[+-]?[0-9]{1,4}(?![0-9_.A-Za-z%$])")
-_UNCERTAIN = re.compile(r"\u00b1|\+/-")
+_LETTERS = re.compile(r"\w+")
 _BILLION = Fraction(10**9)
 
 
-def read_amount(cursor: Cursor) -> Amount:
-    """The value that comes next, calculated exactly."""
-    left = _product(cursor)
-    while cursor.look(SIGN) and not cursor.look(_UNCERTAIN):
+def read_amount(cursor: Cursor, first: Amount | None = None) -> Amount:
+    """The value that comes next, calculated exactly; `first` is what was read of it before."""
+    left = _product(cursor, first)
+    while cursor.look(SIGN) and not cursor.look(PLUS_MINUS):
         sign = cursor.take(SIGN)
         left = _sum(cursor, sign, left, _product(cursor))
-    if cursor.look(_UNCERTAIN):
-        raise not_yet("an uncertain value", cursor.here())
     return left
+
+
+def continues(cursor: Cursor) -> bool:
+    """True where what was read is the beginning of a calculation."""
+    return any(cursor.look(p) for p in (SIGN, FACTOR, POWER)) and not cursor.look(PLUS_MINUS)
 
 
 def not_yet(what: str, span: Span, *lines: str) -> Problem:
@@ -55,20 +61,26 @@ def not_yet(what: str, span: Span, *lines: str) -> Problem:
     return fault("syntax", f"{what} is not understood yet", span, *lines)
 
 
-def _product(cursor: Cursor) -> Amount:
-    left = _signed(cursor)
+def _product(cursor: Cursor, first: Amount | None = None) -> Amount:
+    left = _power(cursor, first) if first else _signed(cursor)
     while cursor.look(FACTOR) and not cursor.look(POWER):
         divides = cursor.take(FACTOR) == "/"
         right = _signed(cursor)
-        span = (left.span[0], right.span[1])
-        if divides and not right.number:
-            raise fault("number", "division by 0", right.span)
-        calculate: Callable[[Fraction, Fraction], Fraction]
-        calculate = operator.truediv if divides else operator.mul
-        unit = left.unit / right.unit if divides else left.unit * right.unit
-        number = calculate(left.number, right.number)
-        left = _bounded(Amount(number, unit, span, left.bare and right.bare))
+        left = _times(cursor, divides, left, right)
     return left
+
+
+def _times(cursor: Cursor, divides: bool, left: Amount, right: Amount) -> Amount:
+    span = (left.span[0], right.span[1])
+    if divides and not right.symbolic and not right.number:
+        raise fault("number", "division by 0", right.span)
+    if left.symbolic or right.symbolic:
+        return symbolic.product(cursor, divides, left, right)
+    calculate: Callable[[Fraction, Fraction], Fraction]
+    calculate = operator.truediv if divides else operator.mul
+    unit = left.unit / right.unit if divides else left.unit * right.unit
+    number = calculate(left.number, right.number)
+    return _bounded(Amount(number, unit, span, left.bare and right.bare))
 
 
 def _signed(cursor: Cursor) -> Amount:
@@ -79,12 +91,15 @@ def _signed(cursor: Cursor) -> Amount:
     amount = _power(cursor)
     if cursor.text[start] not in "+-":
         return amount
+    span = (start, cursor.end)
+    if amount.symbolic:
+        return symbolic.negated(cursor, amount, span) if negative else amount
     number = -amount.number if negative else amount.number
-    return Amount(number, amount.unit, (start, cursor.end), amount.bare, amount.literal)
+    return Amount(number, amount.unit, span, amount.bare, amount.literal)
 
 
-def _power(cursor: Cursor) -> Amount:
-    base = _atom(cursor)
+def _power(cursor: Cursor, first: Amount | None = None) -> Amount:
+    base = first or _atom(cursor)
     if not cursor.look(POWER):
         return base
     where = cursor.here()
@@ -98,6 +113,8 @@ def _power(cursor: Cursor) -> Amount:
     if abs(exponent) > LARGEST_POWER or cursor.look(POWER):
         limits = f"from -{LARGEST_POWER} to {LARGEST_POWER}"
         raise fault("number", f"an exponent is a whole number {limits}", where, "example: 2^10")
+    if base.symbolic:
+        return symbolic.power(cursor, base, exponent)
     if exponent < 0 and not base.number:
         raise fault("number", "division by 0", base.span)
     unit = base.unit.power(Fraction(exponent))
@@ -108,6 +125,8 @@ def _atom(cursor: Cursor) -> Amount:
     if cursor.look(NUMBER) or cursor.look(DOLLAR):
         return read_literal(cursor)
     where = cursor.here()
+    if cursor.look(NAME):
+        return _named(cursor)
     if not cursor.take(OPEN):
         raise no_value(cursor)
     cursor.depth += 1
@@ -117,7 +136,24 @@ def _atom(cursor: Cursor) -> Amount:
     if not cursor.take(CLOSE):
         raise fault("syntax", "')' is missing", cursor.here())
     cursor.depth -= 1
-    return Amount(inner.number, inner.unit, (where[0], cursor.end), inner.bare)
+    return replace(inner, span=(where[0], cursor.end), literal=False)
+
+
+def _named(cursor: Cursor) -> Amount:
+    name = cursor.take(NAME)
+    span = (cursor.end - len(name), cursor.end)
+    quantity = take_quantity(cursor, name) if is_quantity(name) else named_in_value(cursor, name)
+    if not symbolic.is_number(quantity):
+        raise _no_number(quantity, name, span)
+    return symbolic.lone(quantity, span)
+
+
+def _no_number(quantity: Quantity, name: str, span: Span) -> Problem:
+    if quantity.unit.text == "bool":
+        message = f"{name} is yes or no, and has no limits"
+        return fault("domain", message, span, f"example: {name} = yes")
+    message = f"{name} is no number, and is not calculated with"
+    return fault("syntax", message, span, "arrays are given in JSON: --jsonl reads nested lists")
 
 
 def no_value(cursor: Cursor) -> Problem:
@@ -125,19 +161,19 @@ def no_value(cursor: Cursor) -> Problem:
     where = cursor.here()
     if cursor.done:
         return fault("syntax", "line ends where a value was expected", where)
-    if not cursor.look(NAME):
-        word = shortened(cursor.text[slice(*where)])
-        return fault("syntax", f"'{word}' stands where a value was expected", where)
-    name = cursor.take(NAME)
-    named_in_value(cursor, name)
-    advice = "write its value, or an equation such as reload_time = recompute_time"
-    return not_yet(f"a quantity inside a calculation ('{name}')", where, advice)
+    word = shortened(cursor.text[slice(*where)])
+    if word == "{":
+        return fault("syntax", "several values stand behind 'in'", where, "example: tp in {1, 2}")
+    return fault("syntax", f"'{word}' stands where a value was expected", where)
 
 
 def named_in_value(cursor: Cursor, name: str) -> Quantity:
     """The quantity that a name means where a value could stand; a lonely unit is told apart."""
+    span = (cursor.end - len(name), cursor.end)
+    if name in ("x", "X"):
+        advice = "a value is a number with its unit; to ask for it write  NAME = ?"
+        raise fault("syntax", f"'{name}' stands where a value was expected", span, advice)
     if name in unit_words():
-        span = (cursor.end - len(name), cursor.end)
         advice = "a unit is written directly behind its number: 400 Gbit/s"
         raise fault("syntax", f"the unit '{name}' has no number", span, advice)
     return take_quantity(cursor, name)
@@ -149,6 +185,9 @@ def take_quantity(cursor: Cursor, name: str) -> Quantity:
     if cursor.look(OPEN):
         operators = "numbers are combined with + - * / ^ and parentheses"
         raise fault("syntax", f"'{shortened(name)}' is not a function", span, operators)
+    if letters := _LETTERS.match(cursor.text, cursor.end):
+        # A letter with an accent ends a name; the fault is the whole word.
+        name, span = name + letters.group(), (span[0], letters.end())
     try:
         quantity = quantity_named(name)
     except Problem as problem:
@@ -160,6 +199,8 @@ def take_quantity(cursor: Cursor, name: str) -> Quantity:
 
 
 def _sum(cursor: Cursor, sign: str, left: Amount, right: Amount) -> Amount:
+    if left.symbolic or right.symbolic:
+        return symbolic.total(cursor, sign, left, right)
     span = (left.span[0], right.span[1])
     if left.unit.powers != right.unit.powers or tags_clash(left.unit, right.unit):
         texts = (shortened(cursor.text[slice(*part.span)]) for part in (left, right))
@@ -183,7 +224,7 @@ def _too_many_digits(span: Span) -> Problem:
 
 def in_quantity(cursor: Cursor, amount: Amount, quantity: Quantity, typed: str) -> Fraction:
     """The exact value in the quantity's own unit; `typed` is how the person calls the quantity."""
-    value = amount.number if amount.bare else _converted(cursor, amount, quantity, typed)
+    value: Fraction = amount.number if amount.bare else _converted(cursor, amount, quantity, typed)
     if max(part.bit_length() for part in value.as_integer_ratio()) > MOST_BITS - SPARE_BITS:
         raise _too_many_digits(amount.span)
     return value
@@ -193,7 +234,7 @@ def _converted(cursor: Cursor, amount: Amount, quantity: Quantity, typed: str) -
     text = cursor.text[slice(*amount.span)]
     if amount.literal and amount.unit.text == "B":
         if _is_count(quantity):
-            billions = amount.number * _BILLION
+            billions: Fraction = amount.number * _BILLION
             cursor.note(f"{text} read as {plain(billions)}")
             return billions
         if quantity.unit.same_dimension(amount.unit) and not text[-2].isspace():
@@ -206,7 +247,7 @@ def _converted(cursor: Cursor, amount: Amount, quantity: Quantity, typed: str) -
         raise wrong_tag(quantity, typed, shortened(text), amount.unit, amount.span)
     # $3/Mtok is 3 in a quantity that is kept in dollars for a million tokens.
     scale = own.scale if tagged and amount.unit.tags else quantity.unit.scale
-    return amount.base / scale
+    return Fraction(amount.base / scale)
 
 
 def _is_count(quantity: Quantity) -> bool:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from formulas.units import Unit
+
 # A number is a Fraction; arrays are nested tuples; probe_ok is a bool; a hash is any hashable
 # value.
 Value = Any
@@ -116,12 +118,16 @@ class Calculated:
 
 @dataclass(frozen=True, slots=True)
 class Relate:
-    """A relation between two calculations; one of <=, >=, <, >, =."""
+    """A relation between two calculations; one of <=, >=, <, >, =. Both sides are in `unit`.
+
+    The unit of numbers cannot be seen in an expression; it is None where nobody said it.
+    """
 
     left: Any
     relation: str
     right: Any
     text: str = ""
+    unit: Unit | None = None
 
 
 Statement = (

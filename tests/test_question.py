@@ -17,8 +17,6 @@ from derive.complain import WIDEST, complain
 from derive.named_items import NAMED_ITEMS
 from derive.names import quantity_named
 from derive.question import (
-    EXTREMES,
-    LATER,
     LONGEST_LINE,
     Question,
     canonical,
@@ -26,6 +24,8 @@ from derive.question import (
     parse,
     read_statement,
 )
+from derive.reading import EXTREMES
+from derive.verbs import LATER
 from formulas.amounts import THIN_SPACE, display
 from formulas.errors import Problem
 from formulas.quantities import ALIASES, SCALARS

@@ -22,11 +22,13 @@ from solvers.answer import (
     Unproved,
 )
 from solvers.chain import Chain
+from solvers.demands import demanded
 from solvers.equation import Solved, solve_equation
 from solvers.evidence import assumptions, evidence, replayed, wanted
 from solvers.exact import substitute
 from solvers.found import Found, Lacking
 from solvers.number import Number, Undefined, divide, is_number, less, minus, same, to_sympy
+from solvers.remaining import equal_sides, related
 from solvers.spans import common, contains
 
 
@@ -41,6 +43,11 @@ class Equation:
     text: str
     guessed: frozenset[str] = frozenset()
     difference: bool = False
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The quantities whose values prove it."""
+        return self.found.inputs if self.difference else (self.name,)
 
 
 def equations(chain: Chain) -> list[Equation]:
@@ -59,28 +66,38 @@ def equations(chain: Chain) -> list[Equation]:
         if isinstance(found.value, sympy.Expr) and symbol in found.value.free_symbols:
             row = Equation(target, found.value, given.value, found, given.text, found.guessed)
             rows.append(row)
-    for same_as in chain.scenario.equations:
+    work = replace(
+        chain,
+        scenario=chain.scenario.without(name),
+        unknowns=frozenset((name,)),
+        solving=chain.solving | {name},
+    )
+    for _, left, right, text in equal_sides(chain):
         try:
-            sides = [
-                replace(chain, unknowns=frozenset()).function_of(name, side)
-                for side in (same_as.quantity, same_as.other)
-            ]
+            one, other, used = related(left, right)(work)
         except (Lacking, Undefined):
             continue
-        difference = to_sympy(sides[0].value) - to_sympy(sides[1].value)
+        difference = to_sympy(one) - to_sympy(other)
         if symbol in difference.free_symbols:
+            found = _united(text, used)
+            side = min(found.inputs, key=lambda n: (n == name, n))
             rows.append(
-                Equation(
-                    same_as.quantity,
-                    difference,
-                    Fraction(0),
-                    sides[0],
-                    same_as.text,
-                    sides[0].guessed | sides[1].guessed,
-                    difference=True,
-                )
+                Equation(side, difference, Fraction(0), found, text, found.guessed, difference=True)
             )
     return rows
+
+
+def _united(text: str, used: list[Found]) -> Found:
+    """Everything that both sides of an equation rest on."""
+    return Found(
+        text,
+        None,
+        next((f.relation for f in used if f.relation), None),
+        inputs=tuple(f.quantity for f in used),
+        assumed=frozenset[str]().union(*(f.assumed for f in used)),
+        stated=frozenset[str]().union(*(f.stated for f in used)),
+        inferred=frozenset[str]().union(*(f.inferred for f in used)),
+    )
 
 
 def backward(chain: Chain, assuming: bool) -> Answer | None:
@@ -100,7 +117,7 @@ def backward(chain: Chain, assuming: bool) -> Answer | None:
         return Unproved(chain.asked, f"{first.text or first.name}: {solved.refused}")
     points = [p for p in solved.points if all(_meets(p, row, chain.asked) for row in others)]
     notes: list[str] = []
-    if chain.scenario.equations and Fraction(0) in points:
+    if first.difference and Fraction(0) in points:
         points = [p for p in points if p != 0]
         notes.append("the root 0, where both sides are 0, is dropped")
     if solved.spans:
@@ -132,8 +149,10 @@ def _solution(
     name, value = chain.asked, points[0]
     replay = _forwards(chain, rows, value)
     key = first.found.relation.key if first.found.relation else ""
-    last = Step(key, name, value, {first.name: first.target}, first.name)
-    equated = tuple(row.name for row in rows)
+    stated = {} if first.difference else {first.name: first.target}
+    by, source = (first.text, "") if first.difference else (key, first.name)
+    last = Step(by, name, value, stated, source)
+    equated = tuple(shown for row in rows for shown in row.shown)
     proof = evidence(replay, (*equated, *wanted(replay)), last)
     relied_on = frozenset[str]().union(*(row.found.stated for row in rows))
     unused = tuple(name for name in proof.unused if name not in relied_on)
@@ -147,11 +166,11 @@ def _forwards(chain: Chain, rows: list[Equation], value: Number) -> Chain:
 
     A limit on such a quantity needs its value even where only the statement has one.
     """
-    computed = chain.scenario.without(*(row.name for row in rows))
+    computed = chain.scenario.without(*(row.name for row in rows if not row.difference))
     replay = replayed(replace(chain, scenario=computed), chain.asked, value)
     try:
-        for limit in chain.scenario.limits:
-            replay.value(limit.quantity)
+        for name in demanded(chain):
+            replay.value(name)
     except Lacking:
         return replayed(chain, chain.asked, value)
     return replay

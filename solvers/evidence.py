@@ -12,12 +12,12 @@ from formulas.deployment.constraints import WHERE_DERIVED
 from formulas.deployment.defaults import SILENT
 from formulas.formula import Condition
 from formulas.scenario import ASKED, YOU
-from formulas.statements import Limit
 from solvers.answer import Check, Evidence, Step
 from solvers.chain import Chain
+from solvers.demands import demanded, demands
 from solvers.exact import evaluate
 from solvers.found import Found, Lacking
-from solvers.number import Undefined, is_number, less, same
+from solvers.number import Undefined, is_number
 
 _SIGNS = {
     sympy.Le: "<=",
@@ -81,7 +81,7 @@ def steps_of(chain: Chain, names: Iterable[str]) -> list[Found]:
 
 def wanted(chain: Chain) -> tuple[str, ...]:
     """What is asked, and what a person limits."""
-    return (chain.asked, *(limit.quantity for limit in chain.scenario.limits))
+    return (chain.asked, *demanded(chain))
 
 
 def step_of(chain: Chain, found: Found) -> Step:
@@ -102,7 +102,7 @@ def assumptions(chain: Chain, names: frozenset[str]) -> dict[str, Any]:
 
 def unused(chain: Chain, used: frozenset[str]) -> tuple[str, ...]:
     """The statements of a person that the answer does not rest on, each by what it states."""
-    limited = {limit.quantity for limit in chain.scenario.limits}
+    limited = set(demanded(chain))
     texts = {g.text for name, g in chain.scenario.given.items() if name in used | limited}
     found = {
         g.text: name if g.origin == YOU else g.origin.partition(" ")[0]
@@ -122,7 +122,7 @@ def _relied_on(chain: Chain, found: list[Found], checks: tuple[Check, ...]) -> f
 
 def checks_of(chain: Chain) -> tuple[tuple[Check, ...], tuple[str, ...]]:
     """The limits and standing constraints here, and the names of those without a value."""
-    checks = [check_limit(chain, limit) for limit in chain.scenario.limits]
+    checks = [row.check(chain) for row in demands(chain)]
     unchecked = []
     for constraint in chain.constraints:
         try:
@@ -139,20 +139,6 @@ def at_stake(chain: Chain, constraint: Condition) -> bool:
         return False
     above = (chain.catalogue.upstream(name) | {name} for name in constraint.inputs)
     return any(names & chain.scenario.given.keys() for names in above)
-
-
-def check_limit(chain: Chain, limit: Limit) -> Check:
-    """A limit that a person stated; Lacking where its quantity is not known."""
-    value = chain.value(limit.quantity).value
-    return Check(
-        limit.quantity,
-        limit.relation,
-        value,
-        limit.value,
-        compare(value, limit.relation, limit.value),
-        limit.quantity,
-        stated=True,
-    )
 
 
 def _stand_ins(chain: Chain, found: list[Found]) -> list[str]:
@@ -198,7 +184,7 @@ def constrained(chain: Chain) -> list[str]:
             continue
         if at_stake(chain, constraint):
             names += constraint.inputs
-    return [*names, *truths(chain), *(limit.quantity for limit in chain.scenario.limits)]
+    return [*names, *truths(chain), *demanded(chain)]
 
 
 def truths(chain: Chain) -> list[str]:
@@ -206,14 +192,6 @@ def truths(chain: Chain) -> list[str]:
     stated = [n for n in chain.equated() if isinstance(chain.scenario.given[n].value, bool)]
     rows = [row for name in stated for row in chain.relations(name)]
     return [*stated, *(name for row in rows for name in row.inputs)]
-
-
-def compare(left: Any, relation: str, right: Any) -> bool:
-    """Whether a relation holds; a value within 1e-9 of a limit meets it, a strict one is exact."""
-    if relation in ("<", ">"):
-        return less(left, right) if relation == "<" else less(right, left)
-    beyond = less(right, left) if relation == "<=" else less(left, right)
-    return not beyond or same(left, right)
 
 
 def check_constraint(chain: Chain, constraint: Condition) -> Check:

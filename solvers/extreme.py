@@ -25,6 +25,7 @@ from solvers.bounds import Feasible, feasible_set
 from solvers.chain import Chain
 from solvers.choices import allowed_choices, best_choice
 from solvers.counts import holds_at
+from solvers.demands import demanded
 from solvers.evidence import checks_of, constrained, evidence, replayed, truths
 from solvers.found import Lacking
 from solvers.infeasible import infeasible
@@ -41,7 +42,7 @@ from solvers.limits import (
 from solvers.number import Number, floor, inside, is_number, same
 from solvers.roots import Unseparated
 from solvers.settle import Settled
-from solvers.spans import Extreme, extreme
+from solvers.spans import Extreme, among, extreme
 
 
 def extreme_of(settled: Settled, sense: str) -> Answer:
@@ -81,7 +82,8 @@ def _on_grid(
         feasible = feasible_set(limits.conditions, quantity, grid)
     except Unseparated as trouble:
         return Unproved(chain.asked, f"the limits could not be separated: {trouble}")
-    best = extreme(feasible.intervals(), sense, grid)
+    listed = chain.scenario.among.get(chain.asked, ())
+    best = extreme(feasible.intervals(), sense, grid, listed)
     if best.unbounded:
         return Unbounded(chain.asked, sense)
     if best.value is None:
@@ -118,10 +120,11 @@ def range_of(settled: Settled, result: Range | None = None) -> Answer | None:
     """
     chain = settled.chain
     quantity = chain.catalogue.quantities[chain.asked]
-    if result is not None and (quantity.domain.choices or not chain.scenario.limits):
+    named = demanded(chain)
+    if result is not None and (quantity.domain.choices or not named):
         return result
     reach = chain.catalogue.downstream(chain.asked) | {chain.asked}
-    limited = any(limit.quantity in reach for limit in chain.scenario.limits)
+    limited = any(name in reach for name in named)
     if not limited and not stated_truths(chain):
         return result
     if quantity.domain.choices:
@@ -133,10 +136,11 @@ def range_of(settled: Settled, result: Range | None = None) -> Answer | None:
         feasible = feasible_set(limits.conditions, quantity)
     except Unseparated as trouble:
         return Unproved(chain.asked, f"the limits could not be separated: {trouble}")
-    intervals = feasible.intervals()
+    listed = chain.scenario.among.get(chain.asked, ())
+    intervals = among(feasible.intervals(), listed) if listed else feasible.intervals()
     if not intervals:
         return infeasible(chain, feasible)
-    names = [*truths(chain), *(limit.quantity for limit in chain.scenario.limits)]
+    names = [*truths(chain), *named]
     proof = replace(evidence(chain, names, checked=False), unchecked=limits.unchecked)
     proof = proof if result is None else _joined(result, proof)
     return Range(chain.asked, tuple(intervals), evidence=proof)
@@ -173,9 +177,8 @@ def _attained(
     if grid is None:
         binding = feasible.failing_beyond(value, sense == "max")
     else:
-        binding = _failing_next(
-            feasible, limits, quantity, value, grid if sense == "max" else -grid
-        )
+        beyond = _next(chain, value, grid if sense == "max" else -grid)
+        binding = _failing_at(feasible, limits, quantity, beyond, sense)
     replay = replayed(chain, chain.asked, value)
     binding = shown_names(binding) or ("domain",)
     parts = [name for name in binding if name in chain.catalogue.quantities]
@@ -191,15 +194,22 @@ def _attained(
     )
 
 
-def _failing_next(
-    feasible: Feasible, limits: Limits, quantity: Quantity, value: Number, step: Fraction
+def _next(chain: Chain, value: Number, step: Fraction) -> Number | None:
+    """One step of the grid beyond, or the next value of a list; None where the list ends."""
+    listed = chain.scenario.among.get(chain.asked, ())
+    if not listed:
+        return value + step
+    beyond = [v for v in listed if (v > value if step > 0 else v < value)]
+    return min(beyond, key=lambda v: abs(v - value), default=None)
+
+
+def _failing_at(
+    feasible: Feasible, limits: Limits, quantity: Quantity, beyond: Number | None, sense: str
 ) -> tuple[str, ...]:
-    """What fails one step of the grid beyond the answer."""
-    beyond = value + step
-    if not inside(quantity.domain, beyond):
+    """What fails one step beyond the answer."""
+    if beyond is None or not inside(quantity.domain, beyond):
         return ("domain",)
     failing = (n for n, c in limits.conditions.items() if not holds_at(c, quantity.name, beyond))
-    sense = "max" if step > 0 else "min"
     # Where one more step still lies within the tolerance of a limit, that limit binds.
     return tuple(failing) or feasible.failing_beyond(_end(feasible, sense), sense == "max")
 

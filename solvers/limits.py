@@ -14,12 +14,11 @@ from formulas.formula import Condition
 from formulas.quantity import Quantity
 from solvers.answer import Interval, Missing, Statement
 from solvers.chain import Chain
-from solvers.evidence import at_stake, compare
+from solvers.demands import condition, demanded, demands, first_lacking, statement_of_demand
+from solvers.evidence import at_stake
 from solvers.found import Lacking
 from solvers.missing import alternatives
-from solvers.number import Undefined, is_number, to_sympy
-
-_RELATIONS = {"<=": sympy.Le, ">=": sympy.Ge, "<": sympy.Lt, ">": sympy.Gt}
+from solvers.number import Undefined, to_sympy
 
 _KEPT_BY_GRID = [(constraint, name) for name, (constraint, _) in GRIDS.items()]
 
@@ -38,13 +37,11 @@ class Limits:
 def limits_of(chain: Chain) -> Limits | Missing:
     """The person's limits, the standing constraints, and the domains of what is inferred."""
     conditions: dict[str, Any] = {}
-    for limit in chain.scenario.limits:
-        try:
-            value = chain.value(limit.quantity).value
-        except Lacking:
-            return lacking_limit(chain, limit.quantity)
-        name = _fresh(limit.quantity, conditions)
-        conditions[name] = _condition(value, limit.relation, limit.value)
+    lacking = first_lacking(chain)
+    if lacking is not None:
+        return lacking_limit(chain, lacking[1])
+    for row in demands(chain):
+        conditions[_fresh(row.name, conditions)] = row.condition(chain)
     unchecked = []
     for constraint in chain.constraints:
         if (constraint, chain.asked) in _KEPT_BY_GRID:
@@ -52,9 +49,9 @@ def limits_of(chain: Chain) -> Limits | Missing:
         try:
             conditions[constraint.name] = chain.holds(constraint)
         except (Lacking, Undefined):
-            lacking = _lacking_memory(chain, constraint)
-            if lacking is not None:
-                return lacking
+            missing = _lacking_memory(chain, constraint)
+            if missing is not None:
+                return missing
             if at_stake(chain, constraint):
                 unchecked.append(constraint.name)
     conditions.update(stated_truths(chain))
@@ -64,7 +61,7 @@ def limits_of(chain: Chain) -> Limits | Missing:
             domain = chain.catalogue.quantities[name].domain
             if domain.low is not None:
                 sign = ">" if domain.low_open else ">="
-                conditions[_fresh(name, conditions)] = _condition(found.value, sign, domain.low)
+                conditions[_fresh(name, conditions)] = condition(found.value, sign, domain.low)
     return Limits(conditions, tuple(unchecked))
 
 
@@ -100,7 +97,7 @@ def _lacking_memory(chain: Chain, constraint: Condition) -> Missing | None:
     except Lacking:
         return None
     reach = chain.catalogue.downstream(chain.asked)
-    limited = any(limit.quantity in reach for limit in chain.scenario.limits)
+    limited = any(name in reach for name in demanded(chain))
     # Beside a limit that a person states, the memory is left unchecked, and said to be.
     if limited or "memory_used_per_gpu" not in reach:
         return None
@@ -155,13 +152,6 @@ def _fresh(name: str, taken: dict[str, Any]) -> str:
     return name if name not in taken else next(n for n in more if n not in taken)
 
 
-def _condition(value: Any, relation: str, limit: Fraction) -> Any:
-    if is_number(value):
-        return compare(value, relation, limit)
-    built = _RELATIONS[relation](value, to_sympy(limit))
-    return bool(built) if built in (sympy.true, sympy.false) else built
-
-
 def shown_names(binding: tuple[str, ...]) -> tuple[str, ...]:
     """The names of constraints as people know them, each once."""
     return tuple(dict.fromkeys(name.partition(MORE)[0] for name in binding))
@@ -169,6 +159,9 @@ def shown_names(binding: tuple[str, ...]) -> tuple[str, ...]:
 
 def statement_of(chain: Chain, name: str) -> Statement:
     """What was said, or what always holds, behind the name of a constraint."""
+    other = statement_of_demand(chain, name)
+    if other is not None:
+        return other
     quantity, _, number = name.partition(MORE)
     limits = [limit for limit in chain.scenario.limits if limit.quantity == quantity]
     index = int(number or 1) - 1

@@ -52,13 +52,8 @@ def remaining(chain: Chain, wanted: Iterable[str]) -> Mapping[str, Row]:
         builder.need(name)
     for target in chain.equated():
         builder.stated(target)
-    for number, same in enumerate(chain.scenario.equations):
-        quantities = chain.catalogue.quantities
-        sides = (quantities[same.quantity].symbol, quantities[same.other].symbol)
-        builder.equal(f"equal {number}", *sides, same.text)
-    for number, relate in enumerate(chain.scenario.relates):
-        if relate.relation == "=":
-            builder.equal(f"related {number}", relate.left, relate.right, relate.text)
+    for row in equal_sides(chain):
+        builder.equal(*row)
     return builder.rows
 
 
@@ -100,7 +95,7 @@ class _Builder:
         """Two sides that a person states to be equal."""
         names = self._unknown(s.name for s in left.free_symbols | right.free_symbols)
         if names:
-            self.rows[key] = Row(names, text, _related(left, right))
+            self.rows[key] = Row(names, text, related(left, right))
 
     def _known(self, name: str) -> bool:
         try:
@@ -145,7 +140,20 @@ def _stated(target: str, value: Any) -> Sides:
     return sides
 
 
-def _related(left: Any, right: Any) -> Sides:
+def equal_sides(chain: Chain) -> list[tuple[str, Any, Any, str]]:
+    """What a person states to be equal: a key, both sides, the text."""
+    symbol = chain.catalogue.quantities
+    rows = [
+        (f"equal {n}", symbol[row.quantity].symbol, symbol[row.other].symbol, row.text)
+        for n, row in enumerate(chain.scenario.equations)
+    ]
+    relates = [row for row in chain.scenario.relates if row.relation == "="]
+    return rows + [(f"related {n}", r.left, r.right, r.text) for n, r in enumerate(relates)]
+
+
+def related(left: Any, right: Any) -> Sides:
+    """Both sides of an equation between calculations, on a chain."""
+
     def sides(chain: Chain) -> tuple[Any, Any, list[Found]]:
         used: dict[str, Found] = {}
 

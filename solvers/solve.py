@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from formulas.catalogue import catalogue
 from formulas.scenario import Scenario
@@ -29,27 +29,29 @@ class Request:
     prefer: Mapping[str, str] = field(default_factory=dict)
 
 
-def _freed(scenario: Scenario, find: str) -> Scenario:
-    """What is asked for its largest or smallest is free, whatever was stated for it."""
-    given = scenario.given.get(find)
-    if given is None:
-        return scenario
-    note = f"{given.text or find} is set aside: it is what is asked"
-    return replace(scenario.without(find), notes=(*scenario.notes, note))
-
-
 def chain_of(request: Request) -> Chain:
     """What is known, and what is asked as the unknown unless it is stated."""
     from solvers.assume import assumed
+    from solvers.prepare import freed, preferred, refuse_invalid, restricted, with_result_free
 
-    names = catalogue()
-    relations = tuple(r for word in request.using for r in names.named(word))
     find = request.find
-    scenario = _freed(request.scenario, find) if request.sense else request.scenario
+    names = restricted(catalogue(), request.scenario, find)
+    relations = tuple(r for word in request.using for r in names.named(word))
+    scenario = freed(request.scenario, find) if request.sense else request.scenario
     # Under `using` the sheet's own line answers, and nothing is assumed.
     allowed = frozenset[str]() if relations else frozenset(names.defaults) - {find}
-    known = Chain(names, scenario, allowed=allowed, using=relations, asked=find, assume=assumed)
-    return known if find in scenario.given else replace(known, unknowns=frozenset((find,)))
+    known = Chain(
+        names,
+        scenario,
+        allowed=allowed,
+        using=relations,
+        asked=find,
+        assume=assumed,
+        prefer=preferred(names, request.prefer),
+    )
+    refuse_invalid(known)
+    free = replace(known, unknowns=frozenset((find,)))
+    return with_result_free(known) if find in scenario.given else free
 
 
 def settled_of(chain: Chain) -> Settled | Contradiction:

@@ -18,8 +18,16 @@ class Extreme:
     open: bool = False
 
 
-def extreme(intervals: list[Interval], sense: str, grid: Fraction | None) -> Extreme:
-    """The end of the set in the direction asked, on the grid where there is one."""
+def extreme(
+    intervals: list[Interval],
+    sense: str,
+    grid: Fraction | None,
+    listed: tuple[Fraction, ...] = (),
+) -> Extreme:
+    """The end of the set in the direction asked, on the grid or the list where there is one."""
+    if listed:
+        points = [span.low for span in among(intervals, listed)]
+        return Extreme((points[-1] if sense == "max" else points[0]) if points else None)
     upwards = sense == "max"
     for interval in reversed(intervals) if upwards else intervals:
         end = interval.high if upwards else interval.low
@@ -34,6 +42,12 @@ def extreme(intervals: list[Interval], sense: str, grid: Fraction | None) -> Ext
         if contains(interval, value):
             return Extreme(value)
     return Extreme(None)
+
+
+def among(intervals: list[Interval], values: tuple[Fraction, ...]) -> list[Interval]:
+    """The values that lie in the set, each as an interval, from low to high."""
+    kept = (v for v in sorted(set(values)) if any(contains(span, v) for span in intervals))
+    return [Interval(v, v) for v in kept]
 
 
 def on_grid(value: Number, grid: Fraction, down: bool) -> Fraction:

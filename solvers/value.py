@@ -16,6 +16,7 @@ from solvers.answer import (
 from solvers.answer_together import together
 from solvers.backward import backward
 from solvers.chain import Chain
+from solvers.demands import first_lacking
 from solvers.evidence import evidence, wanted
 from solvers.found import Found, Lacking
 from solvers.limits import lacking_limit
@@ -97,12 +98,8 @@ def _beside_what_is_stated(settled: Settled, known: Chain) -> Answer | None:
 
 def _lacking_limit(chain: Chain) -> Missing | None:
     """A limit that a person states must be evaluated."""
-    for limit in chain.scenario.limits:
-        try:
-            chain.value(limit.quantity)
-        except Lacking:
-            return lacking_limit(chain, limit.quantity)
-    return None
+    lacking = first_lacking(chain)
+    return None if lacking is None else lacking_limit(chain, lacking[1])
 
 
 def missing(settled: Settled, known: Chain, name: str) -> Missing:

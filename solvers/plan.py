@@ -163,15 +163,12 @@ def _may_clash(chain: Chain, axes: frozenset[str]) -> bool:
 
 def _settled(scenario: Scenario, name: str) -> Chain | None:
     """The chain that answers the question; None where a default had to be withdrawn."""
-    from solvers.assume import assumed
-    from solvers.settle import settle
+    from solvers.solve import Request, chain_of, settled_of
 
-    names = catalogue()
-    allowed = frozenset(names.defaults) - {name}
-    settled = settle(Chain(names, scenario, allowed=allowed, asked=name, assume=assumed))
+    settled = settled_of(chain_of(Request(name, scenario)))
     if isinstance(settled, Contradiction) or settled.withdrawn:
         return None
-    return replace(settled.chain)
+    return replace(settled.chain, unknowns=frozenset())
 
 
 def _behind(chain: Chain, names: list[str]) -> list[Found]:

@@ -1,0 +1,177 @@
+"""`sweep tpot over batch in 1..256 log2, tp in {4, 8} to sweep.csv`: a table along quantities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from derive.as_json import plain
+from derive.conversation import Conversation
+from derive.csv_file import checked_path, write_csv
+from derive.deadline import TimedOut, within
+from derive.document import Block, Heading, Line, Table
+from derive.outcome import Outcome
+from derive.points import NAMED, Points, at_data, cell, label, points_of
+from derive.question import Question
+from derive.under_table import assumed, assumed_data, fields, unchecked, why_not
+from derive.wording import status
+from formulas.catalogue import catalogue
+from solvers.answer import Evidence, Missing
+from solvers.table import Grid, Row, answered, table
+
+MEMORY = "memory_used_per_gpu"
+LONGEST = 40
+_SHOWN_ENDS = 18
+
+
+def answer_sweep(conversation: Conversation, question: Question) -> tuple[Conversation, Outcome]:
+    """The values along the axes, with the memory in use and what breaks; as a file where asked."""
+    path = None if question.to is None else checked_path(question.to)
+    points = points_of(conversation, question, question.over)
+    asked = [name for name in dict.fromkeys(question.names) if name not in points.grid.axes]
+    try:
+        with within(conversation.seconds):
+            first = answered(points.grid, next(points.grid.points()), (*asked, MEMORY))
+            if first.values[MEMORY] is not None and MEMORY not in asked:
+                asked.append(MEMORY)
+            rows = table(points.grid, asked)
+            shared = _assumed_everywhere(points.grid, rows, asked)
+    except TimedOut:
+        return conversation, _stopped(points, question, conversation.seconds)
+    lacking = [row.failed for row in rows if isinstance(row.failed, Missing)]
+    if len(lacking) == len(rows):
+        return conversation, _missing(question, lacking[0])
+    if path is not None:
+        write_csv(path, _csv(points, rows, asked))
+    data = _data(question, points, rows, asked, shared)
+    blocks = _blocks(points, rows, asked, shared)
+    if path is not None:
+        data["file"] = str(path)
+        blocks.append(Line(f"{len(rows)} rows written to {path}"))
+    return conversation, Outcome(data["status"], tuple(blocks), data)
+
+
+def _assumed_everywhere(
+    grid: Grid, rows: Sequence[Row], asked: Sequence[str]
+) -> tuple[Evidence, ...]:
+    """What the first and the last row rest on: what differs between them is not one value."""
+    ends = (rows[0], rows[-1])
+    exact = [row if row.answers else answered(grid, row.at, asked) for row in ends]
+    return tuple(answer.evidence for row in exact for answer in row.answers)
+
+
+# -- the table
+
+
+def _blocks(
+    points: Points, rows: Sequence[Row], asked: Sequence[str], shared: Sequence[Evidence]
+) -> list[Block]:
+    axes = list(points.grid.axes)
+    columns = (*(label(name) for name in axes), *(label(name) for name in asked), "fits")
+    numeric = tuple(label(name) for name in (*axes, *asked) if name not in NAMED)
+    shown = _in_part(rows)
+    body = [
+        tuple("..." for _ in columns) if row is None else _cells(row, axes, asked) for row in shown
+    ]
+    blocks: list[Block] = [Table(columns, tuple(body), numeric)]
+    if len(rows) > LONGEST:
+        left_out = len(rows) - 2 * _SHOWN_ENDS
+        blocks.append(Line(f"  {left_out} of {len(rows)} rows are left out; to FILE.csv has all"))
+    below = [("read as", points.read_as), ("assumed", assumed(shared))]
+    return blocks + fields([*below, ("unchecked", unchecked(shared))])
+
+
+def _in_part(rows: Sequence[Row]) -> list[Row | None]:
+    """All rows, or the first and the last ones with a gap between them."""
+    if len(rows) <= LONGEST:
+        return list(rows)
+    return [*islice(rows, _SHOWN_ENDS), None, *rows[-_SHOWN_ENDS:]]
+
+
+def _cells(row: Row, axes: Sequence[str], asked: Sequence[str]) -> tuple[str, ...]:
+    at = (cell(name, row.at[name]) for name in axes)
+    values = (cell(name, row.values[name]) for name in asked)
+    return (*at, *values, _fits(row))
+
+
+def _fits(row: Row) -> str:
+    if row.broken:
+        return f"no: {', '.join(row.broken)}"
+    return "yes" if row.failed is None else f"no: {why_not(row.failed)}"
+
+
+# -- for scripts
+
+
+def _data(
+    question: Question,
+    points: Points,
+    rows: Sequence[Row],
+    asked: Sequence[str],
+    shared: Sequence[Evidence],
+) -> dict[str, Any]:
+    failed = rows[0].failed
+    nowhere = all(row.failed is not None for row in rows)
+    units = {
+        label(n): catalogue().quantities[n].unit.text
+        for n in (*points.grid.axes, *asked)
+        if n not in NAMED
+    }
+    return {
+        "status": status(failed) if failed is not None and nowhere else "ok",
+        "find": ", ".join(label(name) for name in question.names),
+        "value": None,
+        "display": f"{len(rows)} rows",
+        "axes": [label(name) for name in points.grid.axes],
+        "units": units,
+        "rows": [_row_data(row, asked) for row in rows],
+        "assumed": assumed_data(shared),
+    }
+
+
+def _row_data(row: Row, asked: Sequence[str]) -> dict[str, Any]:
+    found: dict[str, Any] = at_data(row.at)
+    found |= {label(name): plain(row.values[name]) for name in asked}
+    found |= {"feasible": row.feasible, "broken": list(row.broken)}
+    if row.failed is not None:
+        found |= {"status": status(row.failed), "message": why_not(row.failed)}
+    return found
+
+
+def _csv(points: Points, rows: Sequence[Row], asked: Sequence[str]) -> list[list[Any]]:
+    names = [label(name) for name in (*points.grid.axes, *asked)]
+    lines: list[list[Any]] = [[*names, "feasible", "broken"]]
+    for row in rows:
+        data: Mapping[str, Any] = _row_data(row, asked)
+        values = ["" if data[name] is None else data[name] for name in names]
+        lines.append([*values, "yes" if row.feasible else "no", " ".join(row.broken)])
+    return lines
+
+
+# -- where there is no table
+
+
+def _missing(question: Question, answer: Missing) -> Outcome:
+    what = ", ".join(label(name) for name in question.names)
+    give = [", ".join(names) for names in answer.alternatives]
+    because = [answer.reason] if answer.reason else []
+    blocks: list[Block] = [Heading(f"{what} needs more facts")]
+    blocks += fields([("because", because), ("give", give)])
+    data = {
+        "status": "missing",
+        "find": what,
+        "value": None,
+        "display": "missing",
+        "missing": [list(names) for names in answer.alternatives],
+        "message": answer.reason or f"{what} needs more facts",
+    }
+    return Outcome("missing", tuple(blocks), data)
+
+
+def _stopped(points: Points, question: Question, seconds: float) -> Outcome:
+    what = ", ".join(label(name) for name in question.names)
+    size = points.grid.size
+    message = f"{size} points were not all computed in {seconds:g} s; --time gives it more"
+    data = {"status": "unproved", "find": what, "value": None, "message": message}
+    return Outcome("unproved", (Heading(f"error[unproved]: {what}: {message}"),), data)

@@ -1,0 +1,159 @@
+"""`which tp given tpot <= 25 ms`: every choice, what it comes to, and what it breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from derive.as_json import plain
+from derive.asked import Asked
+from derive.conversation import Conversation
+from derive.deadline import TimedOut, within
+from derive.document import Block, Heading
+from derive.outcome import Outcome
+from derive.points import NAMED, Points, at_data, cell, label, points_of
+from derive.question import Question
+from derive.session import Reply
+from derive.under_table import assumed, assumed_data, fields, groups, unchecked
+from derive.which_table import GPUS, reason, row_data, which_table
+from formulas.statements import Among, Axis, Limit, Statement
+from solvers.answer import Evidence, Exact, Infeasible, Missing
+from solvers.table import Row, answered, table
+
+_WAYS_OUT = ("conflict", "relaxations", "cannot_help")
+_MEMORY = ("memory_used_per_gpu", "memory_budget")
+
+
+def answer_which(conversation: Conversation, question: Question) -> tuple[Conversation, Outcome]:
+    """Every value of the choices with what it breaks; the smallest that breaks nothing is marked.
+
+    `why` and its like speak from now on of the smallest value, where one quantity is chosen.
+    """
+    named = {axis.name: axis for axis in question.over}
+    axes = [named.pop(name, Axis(name)) for name in question.names]
+    points = points_of(conversation, question, (*axes, *named.values()))
+    try:
+        with within(conversation.seconds):
+            rows = table(points.grid, (_asked(points),), exact=True)
+            best = _best(rows)
+            around = _memory(points, best or rows[0])
+    except TimedOut:
+        return conversation, _stopped(points, conversation.seconds)
+    outcome = _outcome(conversation, points, rows, best, around)
+    if outcome.reply is not None:
+        conversation = replace(conversation, last=outcome.reply)
+    return conversation, outcome
+
+
+def _asked(points: Points) -> str:
+    """The question at each point: its checks are what is wanted."""
+    numeric = [name for name in points.grid.axes if name not in NAMED]
+    limited = [row.quantity for row in points.statements if isinstance(row, Limit)]
+    return next(iter((*numeric, *limited, _MEMORY[0])))
+
+
+def _memory(points: Points, row: Row) -> tuple[Evidence, ...]:
+    """What the memory at a point rests on; nothing where it is not known."""
+    if not any(check.name == "memory" for check in row.checks):
+        return ()
+    return tuple(a.evidence for a in answered(points.grid, row.at, _MEMORY).answers)
+
+
+def _best(rows: Sequence[Row]) -> Row | None:
+    """The feasible row with the fewest GPUs, and among equals the first one."""
+    good = [row for row in rows if row.feasible]
+    return min(good, key=_gpus, default=None)
+
+
+def _gpus(row: Row) -> Any:
+    count = 1
+    for name in GPUS:
+        count *= row.at.get(name, 1)
+    return count
+
+
+def _outcome(
+    conversation: Conversation,
+    points: Points,
+    rows: Sequence[Row],
+    best: Row | None,
+    around: tuple[Evidence, ...],
+) -> Outcome:
+    names = list(points.grid.axes)
+    known = [answer.evidence for row in rows for answer in row.answers]
+    shown = [a.evidence for a in (best or rows[0]).answers]
+    lacking = [row.failed for row in rows if isinstance(row.failed, Missing)]
+    if best is None and len(lacking) == len(rows):
+        return _missing(names, lacking[0])
+    data: dict[str, Any] = {
+        "status": "ok" if best else "infeasible",
+        "find": ", ".join(label(name) for name in names),
+        **_chosen(names, best),
+        "rows": [row_data(row) for row in rows],
+        "assumed": assumed_data((*shown, *around)),
+    }
+    reply = _reply(conversation, points, best)
+    below: list[tuple[str, Iterable[str]]] = []
+    if best is None:
+        data["message"] = reason(names, rows)
+        below.append(("because", (data["message"],)))
+    if reply is not None and isinstance(reply.answer, Infeasible):
+        told = reply.to_dict()
+        data |= {key: told[key] for key in _WAYS_OUT if key in told}
+        below += groups(reply.document(), leaving_out=("because", "read as", "assumed"))
+    below += [("read as", points.read_as), ("assumed", assumed((*shown, *around)))]
+    blocks: list[Block] = [] if best else [Heading(f"no {data['find']} satisfies this")]
+    blocks.append(which_table(names, rows, best))
+    blocks += fields([*below, ("unchecked", unchecked(known))])
+    return Outcome(data["status"], tuple(blocks), data, reply)
+
+
+def _chosen(names: Sequence[str], best: Row | None) -> dict[str, Any]:
+    if best is None:
+        return {"value": None, "display": "infeasible"}
+    choice = at_data(best.at)
+    shown = ", ".join(f"{label(name)} = {cell(name, best.at[name])}" for name in names)
+    value = plain(best.at[names[0]]) if len(names) == 1 else None
+    return {"value": value, "display": shown, "kind": "choice", "choice": choice}
+
+
+def _missing(names: Sequence[str], answer: Missing) -> Outcome:
+    what = ", ".join(label(name) for name in names)
+    blocks: list[Block] = [Heading(f"which {what} needs more facts")]
+    because = [("because", (answer.reason,))] if answer.reason else []
+    give = [", ".join(names) for names in answer.alternatives]
+    data = {
+        "status": "missing",
+        "find": what,
+        "value": None,
+        "display": "missing",
+        "missing": [list(names) for names in answer.alternatives],
+        "message": answer.reason or f"{what} needs more facts",
+    }
+    return Outcome("missing", (*blocks, *fields([*because, ("give", give)])), data)
+
+
+def _stopped(points: Points, seconds: float) -> Outcome:
+    what = ", ".join(label(name) for name in points.grid.axes)
+    message = f"{points.grid.size} points were not all tried in {seconds:g} s; --time gives it more"
+    data = {"status": "unproved", "find": what, "value": None, "message": message}
+    return Outcome("unproved", (Heading(f"error[unproved]: {what}: {message}"),), data)
+
+
+def _reply(conversation: Conversation, points: Points, best: Row | None) -> Reply | None:
+    """The question for the smallest value, where one quantity is chosen."""
+    (name, values), *others = points.grid.axes.items()
+    if others or name in NAMED:
+        return None
+    text = f"{name} in {{{', '.join(cell(name, value) for value in values)}}}"
+    statements: tuple[Statement, ...] = (*points.statements, Among(name, tuple(values), text))
+    prefer = conversation.prefer
+    asked = Asked(name, "min", statements, read_as=points.read_as, prefer=prefer)
+    if best is not None:
+        evidence = best.answers[0].evidence
+        return Reply(asked, Exact(name, best.at[name], sense="min", evidence=evidence))
+    from derive.deadline import answer
+
+    found = answer(asked, conversation.seconds)
+    return Reply(asked, found) if isinstance(found, Infeasible) else None

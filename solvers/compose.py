@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import sympy
 
 from formulas.deployment.defaults import STRUCTURAL
 from formulas.formula import Relation
-from formulas.quantity import Quantity
+from formulas.quantity import Domain, Quantity
 from solvers.chain import Chain
 from solvers.exact import evaluate, without_removable_point
 from solvers.found import Found, Lacking
@@ -66,17 +67,24 @@ class Composed:
         """The values that the statements give to base quantities."""
         return {name: value for said in self.statements for name, value in said.points.items()}
 
-    def values(self, point: Mapping[str, Number], names: Iterable[str]) -> dict[str, Number]:
+    def values(
+        self,
+        point: Mapping[str, Number],
+        names: Iterable[str],
+        formulas: Mapping[str, Any] | None = None,
+    ) -> dict[str, Number]:
         """The exact values of these quantities where every base quantity is known.
 
-        Raises Undefined where one has none.
+        `formulas` are what base quantities are taken to equal. Raises Undefined where there is
+        no value.
         """
         found = dict(point)
+        exprs = {**self.definitions, **(formulas or {})}
 
         def lookup(name: str) -> Number:
             if name not in found:
                 relation = self.relations.get(name)
-                expr = self.definitions[name]
+                expr = exprs[name]
                 if relation is not None:
                     expr = without_removable_point(relation, lookup)
                 found[name] = expr if is_number(expr) else evaluate(expr, lookup)
@@ -84,13 +92,18 @@ class Composed:
 
         return {name: lookup(name) for name in names}
 
-    def holds(self, condition: Any, point: Mapping[str, Number]) -> bool:
+    def holds(
+        self,
+        condition: Any,
+        point: Mapping[str, Number],
+        formulas: Mapping[str, Any] | None = None,
+    ) -> bool:
         """Whether a condition holds there, decided exactly; where it has no value it does not."""
         if isinstance(condition, bool):
             return condition
         try:
             names = {symbol.name for symbol in condition.free_symbols}
-            values = self.values(point, names)
+            values = self.values(point, names, formulas)
             return evaluate(condition, values.__getitem__) is True
         except Undefined:
             return False
@@ -110,14 +123,14 @@ def composed(
     walk = _Walk(chain, frozenset(withdrawn))
     constraints = [c for c in chain.constraints if standing and _known(chain, c)]
     for name in (
-        *chain.scenario.mentioned,
+        *sorted(chain.scenario.mentioned),
         chain.asked,
         *(n for c in constraints for n in c.inputs),
     ):
         walk.try_define(name)
     statements = statements_of(chain, walk.leaves, walk.definitions, limits)
     for row in statements:
-        for name in row.names:
+        for name in sorted(row.names):
             walk.try_define(name)
     rows = [Always(c.name, c.expr) for c in constraints]
     rows += [*walk.guards, *_domains(walk)]
@@ -136,16 +149,22 @@ def _known(chain: Chain, constraint: Any) -> bool:
 
 
 def _domains(walk: _Walk) -> Iterable[Always]:
-    """What is derived has a domain as well."""
-    signs = {True: sympy.Gt, False: sympy.Ge}
-    for name in walk.definitions:
+    """What is derived has a domain as well; what the signs of symbols tell is left out."""
+    for name, expr in walk.definitions.items():
         quantity: Quantity = walk.chain.catalogue.quantities[name]
         domain = quantity.domain
-        # Symbols know their signs; the condition must not be taken as true for that.
-        for end, sign in ((domain.low, signs[domain.low_open]), (domain.high, sympy.Le)):
-            if end is not None:
-                condition = sign(quantity.symbol, to_sympy(end), evaluate=False)
-                yield Always(name, condition)
+        if domain.low is not None and not _has_sign(expr, domain):
+            sign = sympy.Gt if domain.low_open else sympy.Ge
+            yield Always(name, sign(quantity.symbol, to_sympy(domain.low), evaluate=False))
+        if domain.high is not None:
+            yield Always(name, sympy.Le(quantity.symbol, to_sympy(domain.high), evaluate=False))
+
+
+@lru_cache(maxsize=1024)
+def _has_sign(expr: Any, domain: Domain) -> bool:
+    if not isinstance(expr, sympy.Expr) or domain.low != 0:
+        return False
+    return bool(expr.is_positive if domain.low_open else expr.is_nonnegative)
 
 
 class _Walk:

@@ -14,7 +14,7 @@ from typing import Any
 
 from solvers.number import Number, rounded
 from solvers.tape_numbers import EVERYTHING, Pair
-from solvers.tape_rules import junction, node_rule
+from solvers.tape_rules import SAME, junction, node_rule
 
 Box = Mapping[str, Any]
 
@@ -95,6 +95,10 @@ class Tape:
         """The name stands for this expression from here on."""
         self._defined[name] = node = self.add(expr)
         return node
+
+    def stand_for(self, name: str, expr: Any) -> None:
+        """The name stands for this expression, or is a quantity of its own where it is not run."""
+        self._defined[name] = self.names[name] = self._node(SAME, [self.add(expr)])
 
     def add(self, expr: Any) -> int:
         """The node of an expression or condition."""
@@ -183,15 +187,18 @@ class Tape:
     # -- slopes
 
     def slopes(
-        self, root: int, found: list[Any], nodes: Sequence[int] | None = None
+        self,
+        root: int,
+        found: list[Any],
+        nodes: Sequence[int] | None = None,
+        names: Iterable[str] | None = None,
     ) -> dict[str, Pair]:
         """Between what the slope of a node in each quantity lies; `nodes` are those to go through.
 
         Of a comparison it is the slope of its left side less its right.
         """
-        order = self.below([root]) if nodes is None else nodes
         grown: dict[int, Pair] = {root: (1.0, 1.0)}
-        for node in reversed(order):
+        for node in reversed(self.below([root]) if nodes is None else nodes):
             outer = grown.get(node)
             rule = self.rules[node]
             if outer is None or rule is None:
@@ -200,9 +207,9 @@ class Tape:
             moves = rule.moves(found[node], *[found[part] for part in parts])
             for part, move in zip(parts, moves, strict=True):
                 if move is not None:
-                    before = grown.get(part)
-                    grown[part] = junction(before, outer, move)
-        return {name: grown.get(node, (0.0, 0.0)) for name, node in self.names.items()}
+                    grown[part] = junction(grown.get(part), outer, move)
+        wanted = self.names if names is None else names
+        return {name: grown.get(self.names[name], (0.0, 0.0)) for name in wanted}
 
 
 def _flat(expr: Any) -> list[Any]:

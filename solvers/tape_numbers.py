@@ -13,7 +13,7 @@ UNIT: Pair = (1.0, 1.0)
 _LARGEST_WHOLE = 2.0**53
 # The mantissas of those: what is multiplied by one of them loses nothing.
 _POWERS_OF_TWO = (0.5, -0.5)
-_LARGEST = sys.float_info.max
+_LARGEST, _LEAST = sys.float_info.max, sys.float_info.min
 # What a library function may be off by, relative, with room to spare.
 _LIBRARY = 4e-16
 
@@ -82,6 +82,10 @@ def powered(base: Pair, exponent: Pair) -> Pair:
     if base[1] < 0:
         return EVERYTHING
     low_base = max(base[0], 0.0)
+    if base == (1.0, 1.0) or exponent == (0.0, 0.0):
+        return UNIT
+    if base == (0.0, 0.0) and exponent[0] > 0:
+        return 0.0, 0.0
     # For a base that is not negative a power moves one way along each side.
     ends = [_power(b, e) for b in (low_base, base[1]) for e in exponent]
     if base[0] <= 0 and exponent[0] < 0:
@@ -134,8 +138,9 @@ def widened(low: float, high: float) -> Pair:
     # What overflowed is large, and not infinite.
     low = min(low, _LARGEST) if low > 0 else low
     high = max(high, -_LARGEST) if high < 0 else high
-    low -= 0.0 if math.isinf(low) else _LIBRARY * abs(low)
-    high += 0.0 if math.isinf(high) else _LIBRARY * abs(high)
+    # What vanished is small, and not 0.
+    low -= 0.0 if math.isinf(low) else max(_LIBRARY * abs(low), _LEAST)
+    high += 0.0 if math.isinf(high) else max(_LIBRARY * abs(high), _LEAST)
     return low, high
 
 

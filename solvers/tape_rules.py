@@ -24,9 +24,9 @@ from solvers.tape_numbers import (
     widened,
 )
 
-# Values this near to a limit, relative to the larger, meet it; a little more than is decided
-# exactly, so that what is told apart here is told apart there.
-_NEAR = 1.0000001e-9
+# Values within 1e-9 of a limit, relative to the larger, meet it. What is nearer to the edge of that
+# than a float can tell is left open, to be decided exactly.
+_SURELY_NEAR, _SURELY_BEYOND = 0.999e-9, 1.001e-9
 _WHOLE = 1e-12
 
 
@@ -40,6 +40,10 @@ class Rule:
     width: int | None
     value: Callable[..., Any]
     moves: Callable[..., tuple[Pair | None, ...]]
+
+
+# A node that is what its only part is.
+SAME = Rule(1, lambda part: part, lambda _, part: (UNIT,))
 
 
 def junction(before: Pair | None, outer: Pair, move: Pair) -> Pair:
@@ -186,15 +190,18 @@ def _negated(part: bool | None) -> bool | None:
     return None if part is None else not part
 
 
-def _beyond(low: float, high: float) -> bool:
-    """Whether the one is more than the other by more than the tolerance."""
-    return low > high and low - high > _NEAR * max(abs(low), abs(high))
+def _apart(low: float, high: float) -> float:
+    """By how much the one is more than the other, relative to the larger."""
+    if low <= high:
+        return 0.0
+    scale = max(abs(low), abs(high))
+    return math.inf if math.isinf(scale) else (low - high) / scale
 
 
 def _at_most(left: Pair, right: Pair) -> bool | None:
-    if left[1] <= right[0]:
+    if _apart(left[1], right[0]) < _SURELY_NEAR:
         return True
-    return False if _beyond(left[0], right[1]) else None
+    return False if _apart(left[0], right[1]) > _SURELY_BEYOND else None
 
 
 def _below(left: Pair, right: Pair) -> bool | None:
@@ -204,9 +211,10 @@ def _below(left: Pair, right: Pair) -> bool | None:
 
 
 def _equal(left: Pair, right: Pair) -> bool | None:
-    if _beyond(left[0], right[1]) or _beyond(right[0], left[1]):
+    if max(_apart(left[0], right[1]), _apart(right[0], left[1])) > _SURELY_BEYOND:
         return False
-    return True if left[0] == left[1] == right[0] == right[1] else None
+    farthest = max(_apart(left[1], right[0]), _apart(right[1], left[0]))
+    return True if farthest < _SURELY_NEAR else None
 
 
 def _sides_move(_: Any, left: Any, right: Any) -> tuple[Pair, Pair]:

@@ -123,8 +123,11 @@ def test_ends_without_bound() -> None:
         (X <= 2, (0, 2), True),
         (X <= 2, (3, 4), False),
         (X <= 2, (1, 4), None),
-        # Within the tolerance nothing is claimed; that is decided exactly.
-        (X <= 2, (2 + 1e-10, 3), None),
+        # A limit met within 1e-9 is met; at the edge of that nothing is claimed.
+        (X <= 2, (2 + 1e-10, 2 + 1e-9), True),
+        (X <= 2, 2 + 2e-9, None),
+        (X <= 2, (2 + 3e-9, 3), False),
+        (X < 2, 2, False),
         (X < 2, (2, 3), False),
         (sympy.And(X > 1, X < 3), (1.5, 2), True),
         (sympy.Or(X > 5, X < 3), (3.5, 4), False),

@@ -9,6 +9,7 @@ from typing import Any
 import sympy
 
 from formulas.amounts import display
+from formulas.quantity import Quantity
 from solvers.answer import (
     Answer,
     Branch,
@@ -27,6 +28,7 @@ from solvers.equation import Solved, solve_equation
 from solvers.evidence import assumptions, evidence, replayed, wanted
 from solvers.exact import substitute
 from solvers.found import Found, Lacking
+from solvers.neighbours import neighbours
 from solvers.number import Number, Undefined, divide, is_number, less, minus, same, to_sympy
 from solvers.remaining import equal_sides, related
 from solvers.spans import common, contains
@@ -213,7 +215,7 @@ def _no_value(chain: Chain, first: Equation, solved: Solved, rows: list[Equation
         shown = " or ".join(display(p, quantity.unit, quantity.label) for p in solved.points)
         reason += f" together; {texts[0]} takes {shown}"
     if isinstance(first.function, sympy.Expr) and first.function.has(sympy.ceiling, sympy.floor):
-        reason += "; it takes whole steps"
+        reason += "; it takes whole steps" + _attainable(chain, first, quantity)
     if first.difference:
         reason += _always_wins(first, quantity.name)
     if solved.dropped:
@@ -221,6 +223,16 @@ def _no_value(chain: Chain, first: Equation, solved: Solved, rows: list[Equation
         reason += f"; the equation alone gives {shown}"
     guessed = frozenset[str]().union(*(row.guessed for row in rows))
     return Infeasible(chain.asked, reason, said, Evidence(assumed=assumptions(chain, guessed)))
+
+
+def _attainable(chain: Chain, row: Equation, quantity: Quantity) -> str:
+    """The two values next to the stated one that whole steps reach."""
+    target = chain.catalogue.quantities.get(row.name)
+    if target is None or row.difference:
+        return ""
+    found = neighbours(row.function, row.target, quantity)
+    shown = " and ".join(display(value, target.unit, target.label) for value in found)
+    return f"; attainable: {shown}" if shown else ""
 
 
 def _always_wins(row: Equation, name: str) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 
 from solvers.chain import Chain
 from solvers.found import Lacking
+from solvers.number import Undefined, is_number
+from solvers.remaining import CIRCULAR, equal_sides
 
 _MOST_SETS = 12
 _SHOWN = 6
@@ -16,21 +20,68 @@ _DEEPEST = 12
 def alternatives(chain: Chain, name: str) -> tuple[tuple[str, ...], ...]:
     """Sets of quantities each of which makes `name` computable; `name` itself is none of them."""
     found = [*_by_relations(chain, name, (name,), {}), *_backwards(chain, name)]
+    found += _round_about(chain, name, found)
     ranked = sorted(
         _minimal(found), key=lambda names: (len(names), _derived(chain, names), sorted(names))
     )
     return tuple(tuple(sorted(names)) for names in ranked[:_SHOWN])
 
 
+def _round_about(chain: Chain, name: str, found: list[frozenset[str]]) -> list[frozenset[str]]:
+    """What a circular default lacks, where that is all that it takes to solve the circle."""
+    from solvers.blocks import joined
+
+    sets: list[frozenset[str]] = []
+    for circular in sorted(CIRCULAR & chain.allowed):
+        if frozenset((circular,)) not in found:
+            continue
+        for other in chain.catalogue.defaults[circular].inputs:
+            if other == name or _known(chain, other):
+                continue
+            facts = chain.scenario.with_value(other, Fraction(1))
+            if joined(replace(chain, scenario=facts, unknowns=frozenset()), (name,)) is not None:
+                sets.append(frozenset((other,)))
+    return sets
+
+
 def _backwards(chain: Chain, name: str) -> list[frozenset[str]]:
-    """What a stated quantity lacks to say what `name` is, by the one relation that joins them."""
+    """What a stated result, or one side of a stated equation, lacks to say what `name` is."""
     found: list[frozenset[str]] = []
+    facts = replace(chain.scenario.with_value(name, Fraction(1)), equations=(), relates=())
+    # The quantity counts as known here, so that what lacks is what stands beside it.
+    known = replace(chain, scenario=facts, unknowns=frozenset(), speaks_of=frozenset((name,)))
     for target in chain.equated():
-        for relation in chain.relations(target):
-            if name in relation.inputs and chain.takes_part(relation):
-                rest = [n for n in relation.inputs if n != name and not _known(chain, n)]
-                found += [frozenset(rest)] if rest else []
+        if target != name and name in chain.catalogue.upstream(target):
+            without = replace(known, scenario=facts.without(target))
+            found += _towards(without, name, target, _by_relations(without, target, (target,), {}))
+    for _, left, right, _ in equal_sides(chain):
+        names = {s.name for s in left.free_symbols | right.free_symbols}
+        if any(name == n or name in chain.catalogue.upstream(n) for n in names):
+            lacking = [n for n in sorted(names) if not _known(known, n)]
+            parts = [_sets(known, n, (), {}) for n in lacking]
+            sets = [frozenset[str]().union(*choice) for choice in product(*(p[:4] for p in parts))]
+            found += [names for names in sets if names]
     return found
+
+
+def _towards(
+    chain: Chain, name: str, target: str, sets: list[frozenset[str]]
+) -> list[frozenset[str]]:
+    """The sets that leave the target a function of the quantity, and not of what is given."""
+    kept = []
+    for names in sets:
+        given = chain.scenario
+        for other in names:
+            given = given.with_value(other, Fraction(1))
+        try:
+            found = replace(chain, scenario=given.without(name), unknowns=frozenset((name,))).value(
+                target
+            )
+        except (Lacking, Undefined):
+            continue
+        if not is_number(found.value):
+            kept.append(names)
+    return kept
 
 
 def _derived(chain: Chain, names: frozenset[str]) -> int:

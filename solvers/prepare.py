@@ -21,7 +21,8 @@ def freed(scenario: Scenario, find: str) -> Scenario:
     given = scenario.given.get(find)
     if given is None:
         return scenario
-    note = f"{given.text or find} is set aside: it is what is asked"
+    row = f"the {find} of {given.text}" if given.origin != YOU and given.text else given.text
+    note = f"{row or find} is set aside: it is what is asked"
     return replace(scenario.without(find), notes=(*scenario.notes, note))
 
 

@@ -18,7 +18,7 @@ from solvers.number import Undefined
 _SPEAKS_OF_CONTEXT = frozenset(("prompt_tokens", "output_tokens"))
 _CONTEXT_ALONE = frozenset(row.gives for row in OF_CONTEXT_ALONE)
 # A default that is an equation between unknowns; others give a value or have nothing to give it.
-_CIRCULAR = frozenset(("batch",))
+CIRCULAR = frozenset(("batch",))
 _STEPS = (sympy.ceiling, sympy.floor)
 
 Sides = Callable[[Chain], tuple[Any, Any, list[Found]]]
@@ -74,7 +74,7 @@ class _Builder:
         if relation is not None:
             names = self._unknown(relation.inputs)
             sides = _gives(name, relation)
-            default = relation.kind == "assumption" and name in _CIRCULAR
+            default = relation.kind == "assumption" and name in CIRCULAR
             row = Row(names | {name}, name, sides, relation, defines=name, is_default=default)
             self.rows[f"def {name}"] = row
 
@@ -117,7 +117,7 @@ class _Builder:
         if name in _CONTEXT_ALONE and not chain.mentioned & _SPEAKS_OF_CONTEXT:
             return default
         relation = next((r for r in chain.relations(name) if chain.takes_part(r)), None)
-        return relation or (default if name in _CIRCULAR else None)
+        return relation or (default if name in CIRCULAR else None)
 
 
 def _gives(name: str, relation: Relation) -> Sides:

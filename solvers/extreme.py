@@ -65,7 +65,7 @@ def extreme_of(settled: Settled, sense: str) -> Answer:
     limits = _all_limits(chain, quantity, answer)
     if isinstance(limits, Missing):
         return limits
-    grid = _grid(chain, quantity)
+    grid = grid_of(chain, quantity)
     found = _on_grid(chain, quantity, sense, limits, grid)
     if isinstance(found, Infeasible) and grid is not None and grid > 1:
         limits = below_grid(limits, quantity, grid)
@@ -146,7 +146,7 @@ def range_of(settled: Settled, result: Range | None = None) -> Answer | None:
     return Range(chain.asked, tuple(intervals), evidence=proof)
 
 
-def _grid(chain: Chain, quantity: Quantity) -> Fraction | None:
+def grid_of(chain: Chain, quantity: Quantity) -> Fraction | None:
     """What the largest or smallest is a multiple of; None where every number will do."""
     if quantity.name not in GRIDS:
         return Fraction(1) if quantity.domain.whole else None

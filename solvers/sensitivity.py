@@ -67,9 +67,9 @@ def sensitivities(
     return tuple(_sensitivity(curve, slopes, events, *row) for row in rows)
 
 
-def slopes_of_answer(request: Request, answer: Answer) -> dict[str, Number]:
-    """The derivative of an answer in everything behind it; NotSmooth where it has none."""
-    return dict(_slopes_of(curve_of(request, answer)).table)
+def slopes_of_answer(request: Request, answer: Answer) -> Slopes:
+    """The derivatives of an answer in everything behind it; NotSmooth where it has none."""
+    return _slopes_of(curve_of(request, answer))
 
 
 def _slopes_of(curve: Curve) -> Slopes:
@@ -139,7 +139,10 @@ def _behind(curve: Curve, events: tuple[Gap, ...]) -> Iterator[str]:
         yield curve.gap.name
     yield from sorted(stated & set(order), key=lambda name: (_rank(chain.scenario, name), name))
     for name in catalogue().defaults:
-        if name in assumed and name not in SILENT and name not in stated:
+        default = catalogue().defaults[name].expr
+        # What is taken to equal another quantity moves with that one.
+        own = not (default.is_Symbol or default.is_Mul)
+        if own and name in assumed and name not in SILENT and name not in stated:
             yield name
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +13,7 @@ from formulas.expressions import Round
 from formulas.fold import NoRule
 from formulas.formula import VOCABULARY
 from formulas.quantity import Domain
+from solvers.along import Along
 from solvers.curve import Curve, Gap
 from solvers.events import ARM
 from solvers.exact import evaluate
@@ -66,7 +67,8 @@ def takeovers(
 
     NotSmooth where the places cannot all be found.
     """
-    path = _Path(curve, moving)
+    free = {curve.find} if moving.limit is not None else {curve.find, moving.name}
+    path = _Path(curve, moving, Along(curve.chain, frozenset(free)))
     try:
         found = [
             Takeover(at, event.name, event.relation == ARM)
@@ -88,7 +90,7 @@ class _Path:
 
     curve: Curve
     moving: Moving
-    memo: dict[str, Any] = field(default_factory=dict)
+    along: Along
     differences: dict[Gap, Any] = field(default_factory=dict)
 
     def crossings(self, event: Gap) -> Iterator[Number]:
@@ -120,32 +122,8 @@ class _Path:
         return self.differences[gap]
 
     def _sides(self, gap: Gap) -> tuple[Any, Any]:
-        left = evaluate(gap.left, self._composed)
-        if gap == self.moving.limit:
-            return left, self.moving.symbol
-        return left, evaluate(gap.right, self._composed)
-
-    def _composed(self, name: str) -> Any:
-        if name not in self.memo:
-            self.memo[name] = self._compose(name)
-        return self.memo[name]
-
-    def _compose(self, name: str) -> Any:
-        free = (
-            {self.curve.find, self.moving.name} if self.moving.limit is None else {self.curve.find}
-        )
-        if name in free:
-            return VOCABULARY[name].symbol
-        chain = self.curve.chain
-        row = chain.value(name)
-        if row.solved_from or row.by or name in chain.solved:
-            return replace(chain, unknowns=frozenset(free)).value(name).value
-        if row.relation is None:
-            return row.value
-        parts = {n: self._composed(n) for n in row.inputs}
-        if all(is_number(part) or isinstance(part, bool) for part in parts.values()):
-            return row.value
-        return evaluate(row.relation.value, self._composed)
+        left = self.along.of(gap.left)
+        return left, self.moving.symbol if gap == self.moving.limit else self.along.of(gap.right)
 
     # -- where the event meets the path
 

@@ -20,5 +20,6 @@ AT_BEST = frozenset(
 )
 # What is left out is waiting, which takes more time as well.
 WITHOUT_WAITING = frozenset(("deployment.time_in_system",))
+ESTIMATES = AT_BEST | WITHOUT_WAITING
 # Where these are spoken of, a model has routed experts, however many parameters they have.
 OF_EXPERTS = frozenset(("active_params", "n_experts", "experts_per_token", "n_moe_layers"))

@@ -38,6 +38,12 @@ def stage_share(n_layers, pp):
     return ceiling(n_layers / pp) / n_layers
 
 
+@definition(id="deployment.longest_stage", gives="stage_share", relation=">=", rank=0)
+def longest_stage(pp):
+    """The longest stage has no fewer layers than an even share."""
+    return 1 / pp
+
+
 @definition()
 def memory_budget(gpu_memory_utilization, vram_bytes):
     """Memory of one GPU that the engine may take."""

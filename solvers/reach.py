@@ -1,0 +1,180 @@
+"""What stated facts leave of every quantity: between which values it lies, and what says so.
+
+Nothing is guessed: a quantity that nobody states lies anywhere in its domain, and estimates count
+only as the bounds that they are with every efficiency at its limit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+
+from formulas.catalogue import catalogue
+from formulas.deployment.estimates import ESTIMATES
+from formulas.formula import Relation
+from solvers.branches import Refused, Root
+from solvers.enclosure import Tape
+from solvers.ground import Ground
+from solvers.isolate import isolate
+from solvers.sides import Side, Sides, domain_of, domain_side, side_of
+
+_ROUNDS = 8
+# What moves a side by less is no news; without it two relations could narrow each other for ever.
+_NEWS = 1e-6
+
+
+def reach(ground: Ground, hidden: str = "", estimates: bool = True) -> dict[str, Side]:
+    """The side of every quantity that something stated speaks of, forwards and backwards.
+
+    Without `estimates` those are followed backwards only. Where two conclusions exclude each other
+    the first is kept: the stated fact behind the other is where that is found.
+    """
+    walk = _Walk(ground, ground.start(hidden), hidden, estimates)
+    news = set(walk.sides)
+    for _ in range(_ROUNDS):
+        news |= walk.forwards(news)
+        news = walk.backwards(news)
+        if not news:
+            break
+    return walk.sides
+
+
+def given_by(relation: Relation, sides: Sides) -> Side:
+    """What the relation says of the quantity that it gives; an estimate gives its least."""
+    found = _through(relation.key, "", sides)
+    assert found is not None
+    if relation.relation[0] == "<":
+        return replace(found, low=-math.inf)
+    if relation.relation[0] == ">" or relation.key in ESTIMATES:
+        return replace(found, high=math.inf)
+    return found
+
+
+# -- concluding
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """Conclusions in both directions, each drawn again only where something in it is news."""
+
+    ground: Ground
+    sides: dict[str, Side]
+    hidden: str
+    estimates: bool
+
+    def forwards(self, todo: set[str]) -> set[str]:
+        """Everything from inputs to results, before anything is concluded the other way."""
+        found: set[str] = set()
+        for _ in range(_ROUNDS):
+            news: set[str] = set()
+            for relation in self.ground.forwards:
+                fresh = not (todo.isdisjoint(relation.inputs) and news.isdisjoint(relation.inputs))
+                if not fresh or relation.gives == self.hidden or not self._counts(relation):
+                    continue
+                if self._narrow(relation.gives, given_by(relation, self.sides)):
+                    news.add(relation.gives)
+            found |= news
+            todo = news
+            if not news:
+                break
+        return found
+
+    def backwards(self, todo: set[str]) -> set[str]:
+        """One step from each result that is known to its inputs."""
+        news: set[str] = set()
+        for relation in self.ground.backwards:
+            if relation.gives == self.hidden or not _speaks(self.sides.get(relation.gives)):
+                continue
+            if relation.gives not in todo and todo.isdisjoint(relation.inputs):
+                continue
+            for name in relation.inputs:
+                if name not in self.ground.fixed and name != self.hidden:
+                    found = _backwards(relation, name, self.sides)
+                    if found is not None and self._narrow(name, found):
+                        news.add(name)
+        return news
+
+    def _counts(self, relation: Relation) -> bool:
+        return self.estimates or relation.key not in ESTIMATES
+
+    def _narrow(self, name: str, found: Side) -> bool:
+        """Take up what a relation says where it is news; True where it is."""
+        before = side_of(self.sides, name)
+        low, high = max(before.low, found.low), min(before.high, found.high)
+        if low > high or not (_higher(low, before.low) or _higher(before.high, high)):
+            return False
+        via = tuple(dict.fromkeys((*before.via, *found.via)))
+        self.sides[name] = Side(low, high, before.facts | found.facts, via)
+        return True
+
+
+def _higher(one: float, other: float) -> bool:
+    """Whether one is above the other by enough to be news."""
+    if math.isinf(one) or math.isinf(other):
+        return one > other
+    return one - other > _NEWS * max(abs(one), abs(other))
+
+
+def _speaks(side: Side | None) -> bool:
+    return side is not None and bool(side.facts)
+
+
+def _backwards(relation: Relation, name: str, sides: Sides) -> Side | None:
+    """What the relation says of one of its inputs; None where the input does not stand alone."""
+    gives = sides[relation.gives]
+    if relation.key in ESTIMATES:
+        # Measured is at least what was estimated: of the estimate only the upper end is known.
+        gives = replace(gives, low=domain_side(catalogue().quantities[relation.gives].domain)[0])
+    return _through(relation.key, name, {**sides, relation.gives: gives})
+
+
+def _through(key: str, unknown: str, sides: Sides) -> Side | None:
+    """The enclosure of a relation, or of its inverse for `unknown`, with what it rests on.
+
+    None where the inverse divides by what is 0: then any value of the unknown does.
+    """
+    lowered = _inverse(key, unknown) if unknown else _tape(key)
+    if lowered is None:
+        return None
+    tape, root, divisors = lowered
+    used = {name: sides.get(name) or domain_of(name) for name in tape.names}
+    found = tape.values({n: side.pair for n, side in used.items()}, [root, *divisors])
+    if any(found[node] == (0.0, 0.0) for node in divisors):
+        return None
+    low, high = found[root]
+    facts: Iterable[str] = (fact for side in used.values() for fact in side.facts)
+    via = (v for side in used.values() for v in side.via)
+    return Side(low, high, frozenset(facts), tuple(dict.fromkeys((*via, key))))
+
+
+# An expression that is ready to be enclosed, its node, and the nodes of what it divides by.
+Lowered = tuple[Tape, int, tuple[int, ...]]
+
+
+@cache
+def _tape(key: str) -> Lowered:
+    tape = Tape()
+    return tape, tape.add(catalogue().relations[key].value), ()
+
+
+@cache
+def _inverse(key: str, unknown: str) -> Lowered | None:
+    """The relation solved for one input, where that has one branch without a condition."""
+    import sympy
+
+    names = catalogue()
+    relation = names.relations[key]
+    gives, symbol = (names.quantities[n].symbol for n in (relation.gives, unknown))
+    branches = isolate(relation.value, gives, symbol)
+    if isinstance(branches, Refused) or len(branches) != 1:
+        return None
+    (branch,) = branches
+    if not isinstance(branch, Root) or branch.condition is not sympy.true:
+        return None
+    tape = Tape()
+    root = tape.add(branch.value)
+    powers = branch.value.atoms(sympy.Pow)
+    below = (p.base for p in powers if p.exp.is_negative and p.base.free_symbols)
+    return tape, root, tuple(tape.add(base) for base in below)

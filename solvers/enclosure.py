@@ -179,10 +179,15 @@ class Tape:
 
     def run(self, found: list[Any], nodes: Iterable[int]) -> None:
         """Compute these nodes, in order, from what is found already."""
+        rules, all_parts = self.rules, self.parts
         for node in nodes:
-            rule = self.rules[node]
-            if rule is not None:
-                found[node] = rule.value(*[found[part] for part in self.parts[node]])
+            rule, parts = rules[node], all_parts[node]
+            if rule is None:
+                continue
+            if len(parts) == 2:
+                found[node] = rule.value(found[parts[0]], found[parts[1]])
+            else:
+                found[node] = rule.value(*[found[part] for part in parts])
 
     # -- slopes
 

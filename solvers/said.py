@@ -18,7 +18,7 @@ from solvers.found import Found
 from solvers.number import Number, is_number, to_sympy
 
 ASSUMED = "assumed"
-_RELATIONS = {
+RELATIONS = {
     "<=": sympy.Le,
     ">=": sympy.Ge,
     "<": sympy.Lt,
@@ -29,19 +29,30 @@ _RELATIONS = {
 FORMATS = {"bytes_per_weight": "weight_dtype", "kv_bytes_per_element": "kv_dtype"}
 
 
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A quantity compared with a number: a limit, or a stated result."""
+
+    quantity: str
+    relation: str
+    value: Number
+    limit: Limit | None = None
+
+
 @dataclass(frozen=True)
 class Said:
     """One statement or assumption, and what is true while it is kept.
 
     `points` are the values that it gives to base quantities, `formulas` what it takes one to
-    equal, `conditions` what it limits; `limit` is set where it is one limit of one quantity.
+    equal, `conditions` what it limits. `bound` is one comparison of a quantity with a number, in
+    place of a condition; `said` is what a person stated.
     """
 
     statement: Statement
     points: Mapping[str, Number] = field(default_factory=dict)
     formulas: Mapping[str, Any] = field(default_factory=dict)
     conditions: tuple[Any, ...] = ()
-    limit: Limit | None = None
+    bound: Bound | None = None
     among: Mapping[str, tuple[Number, ...]] = field(default_factory=dict)
 
     @property
@@ -54,7 +65,8 @@ class Said:
         """The quantities that it speaks of."""
         exprs = (*self.formulas.values(), *self.conditions)
         free = {s.name for e in exprs if hasattr(e, "free_symbols") for s in e.free_symbols}
-        return frozenset([*self.points, *self.formulas, *self.among, *free])
+        bound = (self.bound.quantity,) if self.bound else ()
+        return frozenset([*self.points, *self.formulas, *self.among, *bound, *free])
 
 
 def statements_of(
@@ -66,7 +78,7 @@ def statements_of(
     """Every statement that speaks of these quantities, as they were said; then what is assumed."""
     rows = [*_facts(chain, leaves, definitions), *_relations(chain, limits)]
     if limits:
-        rows += [_limit(chain, limit) for limit in chain.scenario.limits]
+        rows += [_limit(limit) for limit in chain.scenario.limits]
     rows += [_assumption(chain, n, f) for n, f in leaves.items() if f is not None]
     return tuple(sorted(rows, key=lambda row: (row.assumed, row.statement.text)))
 
@@ -101,6 +113,8 @@ def _fact(chain: Chain, rows: list[Given], definitions: Mapping[str, Any]) -> Sa
             conditions.append(sympy.Eq(symbol, to_sympy(row.value), evaluate=False))
         else:
             points[row.quantity] = row.value
+    if len(rows) == 1 and conditions and is_number(rows[0].value):
+        return Said(_statement(rows), bound=Bound(rows[0].quantity, "=", rows[0].value))
     return Said(_statement(rows), points, conditions=tuple(conditions))
 
 
@@ -113,12 +127,10 @@ def _statement(rows: list[Given]) -> Statement:
     return Statement(name, kept.text or f"{kept.quantity} = {kept.value}", YOU)
 
 
-def _limit(chain: Chain, limit: Limit) -> Said:
-    symbol = chain.catalogue.quantities[limit.quantity].symbol
-    condition = _RELATIONS[limit.relation](symbol, to_sympy(limit.value), evaluate=False)
+def _limit(limit: Limit) -> Said:
     text = limit.text or f"{limit.quantity} {limit.relation} {limit.value}"
-    statement = Statement(limit.quantity, text, YOU)
-    return Said(statement, conditions=(condition,), limit=limit)
+    bound = Bound(limit.quantity, limit.relation, limit.value, limit)
+    return Said(Statement(limit.quantity, text, YOU), bound=bound)
 
 
 def _relations(chain: Chain, limits: bool) -> list[Said]:
@@ -130,7 +142,7 @@ def _relations(chain: Chain, limits: bool) -> list[Said]:
         rows.append(Said(Statement(same.quantity, same.text, YOU), conditions=(condition,)))
     for row in chain.scenario.relates:
         if row.relation == "=" or limits:
-            condition = _RELATIONS[row.relation](row.left, row.right, evaluate=False)
+            condition = RELATIONS[row.relation](row.left, row.right, evaluate=False)
             rows.append(Said(Statement(row.text, row.text, YOU), conditions=(condition,)))
     for name, values in chain.scenario.among.items() if limits else ():
         text = f"{name} in {{{', '.join(str(v) for v in values)}}}"

@@ -9,12 +9,12 @@ from typing import Any
 
 import sympy
 
-from formulas.quantity import Domain
+from formulas.quantity import Domain, stand_in
 from solvers.compose import Composed
 from solvers.enclosure import Tape, pair
 from solvers.exact import evaluate
 from solvers.number import Number, Undefined, from_sympy, is_number, to_sympy
-from solvers.said import Said
+from solvers.said import RELATIONS, Said
 
 _LARGEST_WHOLE = 2.0**53
 _TRUTHS = (sympy.And, sympy.Or)
@@ -98,6 +98,8 @@ class System:
     held: dict[str, Number] = field(default_factory=dict)
     reference: list[Any] = field(default_factory=list)
     signs: dict[int, int] = field(default_factory=dict)
+    bounds: dict[int, str] = field(default_factory=dict)
+    bound_values: dict[str, Number] = field(default_factory=dict)
     _moving: dict[frozenset[str], list[int]] = field(default_factory=dict)
     _placed: set[str] = field(default_factory=set)
     _busy: set[str] = field(default_factory=set)
@@ -112,14 +114,26 @@ class System:
             if held is not None:
                 self.held.update(held)
             self.always.append(self._rooted(row.name, row.condition))
-        for said in self.said:
-            self.limits.append([self._rooted(said.statement.name, c) for c in self._limits(said)])
+        for index, said in enumerate(self.said):
+            rows = [*self._bound(index, said), *self._limits(said)]
+            self.limits.append([self._rooted(said.statement.name, row) for row in rows])
         self._refer()
 
     @property
     def said(self) -> tuple[Said, ...]:
         """The statements, by whose places they are meant from here on."""
         return self.composed.statements
+
+    def _bound(self, index: int, said: Said) -> list[Any]:
+        """The comparison with its number as a quantity of its own, so that it can be moved."""
+        bound = said.bound
+        if bound is None:
+            return []
+        number = stand_in(real=True)
+        self.bounds[index] = number.name
+        self.bound_values[number.name] = bound.value
+        self.tape.add(number)
+        return [RELATIONS[bound.relation](_symbol(self, bound.quantity), number, evaluate=False)]
 
     def _limits(self, said: Said) -> list[Any]:
         rows = list(said.conditions)
@@ -199,7 +213,7 @@ class System:
 
     def _refer(self) -> None:
         """The value of every node while all statements are kept; exact where it is a number."""
-        points = {**self.composed.points, **self.held}
+        points = {**self.composed.points, **self.held, **self.bound_values}
         open_names = self.free(range(len(self.said)))
         box = {**{n: s.pair for n, s in open_names.items()}, **points}
         roots = range(len(self.tape.rules))
@@ -290,7 +304,7 @@ class System:
             for name, expr in said.formulas.items()
             if name not in self._circular and name not in point
         }
-        return {**known, **self.held, **point}, formulas
+        return {**known, **self.held, **self.bound_values, **point}, formulas
 
     def _all_hold(
         self, rows: Iterable[Rooted], known: dict[str, Number], formulas: Mapping[str, Any]

@@ -31,26 +31,32 @@ def added(one: Pair, other: Pair) -> Pair:
 def multiplied(one: Pair, other: Pair) -> Pair:
     """Every product; 0 times anything is 0, however large."""
     if one[0] >= 0 and other[0] >= 0:
-        return _product(one[0], other[0])[0], _product(one[1], other[1])[1]
-    ends = [_product(a, b) for a in one for b in other]
-    return min(low for low, _ in ends), max(high for _, high in ends)
+        return _product(one[0], other[0], -math.inf), _product(one[1], other[1], math.inf)
+    low = min(_product(a, b, -math.inf) for a in one for b in other)
+    return low, max(_product(a, b, math.inf) for a in one for b in other)
 
 
-def _product(one: float, other: float) -> Pair:
+def _product(one: float, other: float, towards: float) -> float:
+    """The product, rounded towards minus or plus infinity unless it is seen to be exact."""
+    if one == 0 or other == 0:
+        return 0.0
     found = one * other
-    if math.isnan(found) or one == 0 or other == 0:
-        return 0.0, 0.0
-    if math.isinf(found):
-        exact = math.isinf(one) or math.isinf(other)
-        largest = math.nextafter(found, 0.0)
-        return (found, found) if exact else (min(found, largest), max(found, largest))
+    if found.is_integer() and _is_exact(one, other, found):
+        return found
+    if math.isinf(found) and not (math.isinf(one) or math.isinf(other)):
+        # What overflowed is large, and not infinite.
+        return found if found == towards else math.copysign(_LARGEST, found)
+    if found == 0:
+        # A sign is never lost.
+        positive = (one > 0) == (other > 0)
+        return 0.0 if positive == (towards < 0) else math.nextafter(0.0, towards)
+    return math.nextafter(found, towards)
+
+
+def _is_exact(one: float, other: float, found: float) -> bool:
     if math.frexp(one)[0] in _POWERS_OF_TWO or math.frexp(other)[0] in _POWERS_OF_TWO:
-        return found, found
-    if abs(found) < _LARGEST_WHOLE and one.is_integer() and other.is_integer():
-        return found, found
-    low, high = math.nextafter(found, -math.inf), math.nextafter(found, math.inf)
-    # A sign is never lost.
-    return (max(low, 0.0), high) if (one > 0) == (other > 0) else (low, min(high, 0.0))
+        return True
+    return abs(found) < _LARGEST_WHOLE and one.is_integer() and other.is_integer()
 
 
 def inverted(value: Pair) -> Pair:
@@ -109,7 +115,7 @@ def _whole_power(base: Pair, exponent: int) -> Pair:
     else:
         least, most = base
     if exponent == 2:
-        return _product(least, least)[0], _product(most, most)[1]
+        return _product(least, least, -math.inf), _product(most, most, math.inf)
     low = least if math.isinf(least) else widened(_signed(least, exponent), 0.0)[0]
     high = most if math.isinf(most) else widened(0.0, _signed(most, exponent))[1]
     return (max(low, 0.0), high) if least >= 0 else (low, high)

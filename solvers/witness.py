@@ -17,7 +17,9 @@ from solvers.number import Number
 from solvers.system import Rooted, Side, System
 
 # How many boxes one question of feasibility may look at.
-MOST_BOXES = 300
+MOST_BOXES = 200
+# Of so many boxes that are split, one has its trial points repaired.
+_REPAIRED = 8
 _TINY, _HUGE = 1e-15, 1e20
 _BISECTIONS = 80
 
@@ -38,28 +40,30 @@ def decide(
     kept: Iterable[int],
     changed: Mapping[str, Side] | None = None,
     prefer: Mapping[str, float] | None = None,
-    boxes: int = MOST_BOXES,
+    boxes: float = MOST_BOXES,
 ) -> Verdict:
     """Whether all kept statements, and what always holds, can hold together.
 
     `changed` says otherwise where a quantity may lie, `prefer` where a point is looked for first.
     """
     places = tuple(kept)
-    return _Search(system, places, changed or {}, prefer or {}, boxes).run()
+    return Search(system, places, changed, prefer, boxes).run()
 
 
-class _Search:
+class Search:
+    """One search, for what is kept; also asked whether single points meet everything."""
+
     def __init__(
         self,
         system: System,
         kept: tuple[int, ...],
-        changed: Mapping[str, Side],
-        prefer: Mapping[str, float],
-        boxes: int,
+        changed: Mapping[str, Side] | None = None,
+        prefer: Mapping[str, float] | None = None,
+        boxes: float = MOST_BOXES,
     ) -> None:
         self.system, self.kept, self.boxes = system, kept, boxes
         self.sides = system.free(kept, changed)
-        self.prefer = {n: float(v) for n, v in system.composed.points.items()} | dict(prefer)
+        self.prefer = {n: float(v) for n, v in system.composed.points.items()} | dict(prefer or {})
         self.order = system.moving(self.sides)
         self.values = list(system.reference)
         for name, node in system.tape.names.items():
@@ -69,8 +73,18 @@ class _Search:
         self.conditions: list[Rooted] = [*rows, *system.always]
         self.below: dict[int, list[int]] = {}
         self.looked = 0.0
+        self.split = 0
         self.unsure = False
         self.current = self.sides
+
+    def meets(self, point: Mapping[str, float]) -> bool:
+        """Whether the point of the free quantities meets everything."""
+        left = self._open(point)
+        return left is not None and (not left or self.holds_exactly(point))
+
+    def holds_exactly(self, point: Mapping[str, Any]) -> bool:
+        """The same, decided in fractions whatever the floats say."""
+        return self.system.holds(self.kept, {n: Fraction(v) for n, v in point.items()})
 
     # -- the search
 
@@ -107,16 +121,17 @@ class _Search:
         self.current = sides
         if any(self._fails_at_best(row, sides, slopes) for row in active):
             return []
+        self.split += 1
         for trial in self._trials(sides):
             met = self._met(trial, active, slopes)
-            if met is None:
+            if met is None and self.split % _REPAIRED == 1:
                 met = self._met(self._repaired(trial, sides), active, slopes)
             if met is not None:
                 return met
         return self._halves(sides, slopes)
 
     def _forced(self, active: list[Rooted], sides: Sides) -> Sides | None:
-        """The box with what an equation fixes put there; empty where it cannot be, None for none."""
+        """The box with what an equation fixes put there; empty where it cannot be; None for none."""
         for row in active:
             for name, value in self.system.fixed_by(row.condition, self.values):
                 side = sides.get(name)
@@ -267,14 +282,27 @@ class _Search:
     def _repaired(self, trial: dict[str, float], sides: Sides) -> dict[str, float]:
         """The point after one quantity after the other is moved to where it breaks the least."""
         point = dict(trial)
-        least = self._shortfall(point)
+        self._fill(point)
+        least = self._shortfall()
         for name, side in () if least == 0 else sides.items():
-            if side.is_point or name not in self.system.tape.names:
+            node = self.system.tape.names.get(name)
+            if side.is_point or node is None:
                 continue
+            nodes = self.system.moving((name,))
+            before = [self.values[n] for n in nodes]
+            best = point[name]
             for value in self._places(name, side, point[name]):
-                short = self._shortfall({**point, name: value})
+                self.values[node] = (value, value)
+                self.system.tape.run(self.values, nodes)
+                self.looked += 0.02
+                short = self._shortfall()
                 if short < least:
-                    point[name], least = value, short
+                    best, least = value, short
+                    before = [self.values[n] for n in nodes]
+            point[name] = best
+            self.values[node] = (best, best)
+            for n, value in zip(nodes, before, strict=True):
+                self.values[n] = value
             if least == 0:
                 break
         return point
@@ -294,10 +322,8 @@ class _Search:
             if at is not None and at.low != now and not math.isinf(at.low):
                 yield at.low
 
-    def _shortfall(self, point: Mapping[str, float]) -> float:
-        """By how much, relative, the point breaks what it breaks."""
-        self._fill(point)
-        self.looked += 0.1
+    def _shortfall(self) -> float:
+        """By how much, relative, the point that is filled in breaks what it breaks."""
         total = 0.0
         for row in self.conditions:
             if self.values[row.node] is True:

@@ -1,0 +1,138 @@
+"""The value nearest to a stated one at which everything else can hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from solvers.number import Number
+from solvers.system import Side, System
+from solvers.witness import Search, decide
+
+_ROUNDS = 12
+_STEPS = 200
+# How near the value is pulled to the edge, relative; limits are met within 1e-9, so that the edge
+# itself may lie a little farther, and what lies more than this before it is to be proved empty.
+_CLOSE = 1e-12
+_BESIDE = Fraction(4, 10**9)
+_SHORT = 5e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The nearest value, with a point at which it holds; no value where it is proved there is none.
+
+    `proved` is false where that, or that nothing nearer holds, was not decided.
+    """
+
+    value: Number | None
+    proved: bool
+    point: Mapping[str, Number] | None = None
+
+
+def nearest(
+    system: System, kept: Iterable[int], name: str, start: Number, side: Side, upwards: bool
+) -> Nearest:
+    """The value of a quantity, or of a limit's number, that is nearest to `start` on this side.
+
+    The side begins at the start, of which it is known that it does not hold.
+    """
+    places = tuple(kept)
+    rest: Side | None = side
+    best: Nearest = Nearest(None, True)
+    for _ in range(_ROUNDS):
+        if rest is None:
+            return best
+        verdict = decide(system, places, {name: rest}, {name: float(start)})
+        if verdict.feasible is None:
+            return Nearest(best.value, False, best.point)
+        if verdict.point is None:
+            return best
+        point = _pulled(system, places, name, verdict.point, rest, upwards)
+        value = point[name]
+        best = Nearest(value, True, point)
+        edge = float(value)
+        gap = 1.0 if side.whole else abs(edge) * _SHORT
+        low, high = (rest.low, edge - gap) if upwards else (edge + gap, rest.high)
+        rest = rest.within(low, high) if low < high else None
+    return Nearest(best.value, False, best.point)
+
+
+def _pulled(
+    system: System,
+    kept: tuple[int, ...],
+    name: str,
+    point: Mapping[str, Number],
+    side: Side,
+    upwards: bool,
+) -> dict[str, Number]:
+    """The point with the quantity pulled to the start as far as the others stay where they are."""
+    search = Search(system, kept, {name: side})
+    floats = {n: float(v) for n, v in point.items()}
+    good, bad = floats[name], (side.low if upwards else side.high)
+    if search.meets({**floats, name: bad}):
+        good = bad
+    for _ in range(_STEPS):
+        if side.values is not None or good == bad or abs(good - bad) <= _CLOSE * abs(good):
+            break
+        middle = _between(good, bad)
+        if side.whole:
+            middle = float(math.floor(middle) if upwards else math.ceil(middle))
+        if middle in (good, bad):
+            break
+        if search.meets({**floats, name: middle}):
+            good = middle
+        else:
+            bad = middle
+    return {**point, name: _plain(search, floats, name, good, side, upwards)}
+
+
+def _between(one: float, other: float) -> float:
+    """The middle, by magnitude where that is far."""
+    low, high = sorted((one, other))
+    if low > 0 and high / low > 4:
+        return math.sqrt(low) * math.sqrt(high)
+    if low == 0 and high > 1e-15:
+        return high / 1e3
+    return (low + high) / 2
+
+
+def _plain(
+    search: Search,
+    point: Mapping[str, float],
+    name: str,
+    value: float,
+    side: Side,
+    upwards: bool,
+) -> Number:
+    """The shortest number beside the value, away from the start, that holds as well."""
+    exact = Fraction(value)
+    if side.whole or side.values is not None or exact == 0:
+        return exact
+    beyond = exact + abs(exact) * (_BESIDE if upwards else -_BESIDE)
+    low, high = sorted((exact, beyond))
+    short = simplest_between(low, high)
+    inside = float(side.low) <= float(short) <= float(side.high)
+    return short if inside and search.holds_exactly({**point, name: short}) else exact
+
+
+def simplest_between(low: Fraction, high: Fraction) -> Fraction:
+    """The fraction with the smallest denominator between two others, ends included.
+
+    Example:
+        >>> simplest_between(Fraction(333, 1000), Fraction(334, 1000))
+        Fraction(1, 3)
+    """
+    if low > high:
+        low, high = high, low
+    if low <= 0 <= high:
+        return Fraction(0)
+    if high < 0:
+        return -simplest_between(-high, -low)
+    whole = math.ceil(low)
+    if whole <= high:
+        return Fraction(whole)
+    base = math.floor(low)
+    return base + 1 / simplest_between(1 / (high - base), 1 / (low - base))

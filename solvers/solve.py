@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from formulas.catalogue import catalogue
 from formulas.scenario import Scenario
 from formulas.statements import Axis
-from solvers.answer import Answer, Contradiction
+from solvers.answer import Answer, Contradiction, Missing
 from solvers.chain import Chain
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def settled_of(chain: Chain) -> Settled | Contradiction:
 def solve(request: Request) -> Answer:
     """The answer to a request; Problem where `using` names no formula."""
     from solvers.extreme import extreme_of
+    from solvers.free import searched_freely, traded_off, with_lists
     from solvers.sheet_line import special_answer
     from solvers.value import value_of
 
@@ -76,6 +77,12 @@ def solve(request: Request) -> Answer:
         from solvers.uncertain import uncertain_answer
 
         return uncertain_answer(request)
+    listed = with_lists(request)
+    if listed.over:
+        from solvers.over import searched
+        from solvers.over_values import values_over
+
+        return searched(listed) if request.over or request.sense else values_over(listed)
     chain = chain_of(request)
     special = special_answer(chain)
     if special is not None:
@@ -83,4 +90,7 @@ def solve(request: Request) -> Answer:
     settled = settled_of(chain)
     if isinstance(settled, Contradiction):
         return settled
-    return extreme_of(settled, request.sense) if request.sense else value_of(settled)
+    if not request.sense:
+        return value_of(settled)
+    answer = searched_freely(request, settled.chain) or extreme_of(settled, request.sense)
+    return traded_off(request, answer) if isinstance(answer, Missing) else answer

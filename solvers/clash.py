@@ -14,7 +14,7 @@ from solvers.system import System
 from solvers.witness import MOST_BOXES, decide
 
 # How many boxes the search for a clash may look at in all.
-MOST_LOOKED_AT = 1500.0
+MOST_LOOKED_AT = 1200.0
 
 Places = frozenset[int]
 
@@ -74,10 +74,12 @@ class Oracle:
         return best, self.points[best]
 
 
-def smallest_clash(oracle: Oracle) -> Clash | None:
-    """The smallest clash of all statements; None where it is not proved that they clash."""
-    said = oracle.system.said
-    everything = frozenset(range(len(said)))
+def smallest_clash(oracle: Oracle, places: Places | None = None) -> Clash | None:
+    """The smallest clash of all statements, or of those at these places.
+
+    None where it is not proved that they clash.
+    """
+    everything = frozenset(range(len(oracle.system.said))) if places is None else places
     if oracle.feasible(everything) is not False:
         return None
     members = _irreducible(oracle, everything)

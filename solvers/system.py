@@ -271,6 +271,28 @@ class System:
         rows = [row for index in places for row in self.limits[index]]
         return self._all_hold([*self.always, *rows], *self._state(places, point))
 
+    def known_at(
+        self, kept: Iterable[int], point: Mapping[str, Number], names: Iterable[str]
+    ) -> dict[str, Number]:
+        """The exact values of these quantities at the point; none where they have no value."""
+        known, formulas = self._state(kept, point)
+        try:
+            return self.composed.values(known, names, formulas)
+        except (Undefined, KeyError):
+            return {}
+
+    def broken(self, kept: Iterable[int], changed: Mapping[str, Side]) -> str:
+        """The first condition that fails wherever the rest of what is free lies."""
+        places = tuple(kept)
+        sides = self.free(places, changed)
+        values = list(self.reference)
+        for name, side in sides.items():
+            if name in self.tape.names:
+                values[self.tape.names[name]] = side.pair
+        self.tape.run(values, self.moving(sides))
+        rows = [*self.always, *(row for index in places for row in self.limits[index])]
+        return next((row.name for row in rows if values[row.node] is False), "")
+
     def also_met(self, kept: Iterable[int], point: Mapping[str, Number]) -> frozenset[int]:
         """The kept statements, and the others that the point meets as well."""
         places = frozenset(kept)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from solvers.enclosure import Pair
 from solvers.number import Number
 from solvers.system import Rooted, Side, System
+from solvers.tape_numbers import Pair
 
 # How many boxes one question of feasibility may look at.
 MOST_BOXES = 200
@@ -22,6 +22,7 @@ MOST_BOXES = 200
 _REPAIRED = 8
 _TINY, _HUGE = 1e-15, 1e20
 _BISECTIONS = 80
+_SHORTEST = 1e-12
 
 Sides = dict[str, Side]
 
@@ -294,7 +295,7 @@ class Search:
             for value in self._places(name, side, point[name]):
                 self.values[node] = (value, value)
                 self.system.tape.run(self.values, nodes)
-                self.looked += 0.02
+                self.looked += 0.08
                 short = self._shortfall()
                 if short < least:
                     best, least = value, short
@@ -412,16 +413,21 @@ class Search:
         return [{**sides, name: part} for part in parts]
 
     def _widest(self, sides: Sides, slopes: Mapping[int, Mapping[str, Pair]]) -> str | None:
-        """Lists before lines; of lines the longest, of those that an open condition moves with."""
-        found: list[tuple[int, float, str]] = []
+        """Lists before lines; of those the longest, where open conditions disagree the most."""
+        best: tuple[float, str] | None = None
         for name, side in sides.items():
-            if side.is_point or not any(row.get(name, (0, 0)) != (0, 0) for row in slopes.values()):
+            length = _length(side)
+            if side.is_point or length <= _SHORTEST:
                 continue
-            if side.values is not None:
-                found.append((1, len(side.values), name))
-            elif _length(side) > 1e-12:
-                found.append((0, _length(side), name))
-        return max(found)[2] if found else None
+            wants = [
+                self._wants(node, row[name])
+                for node, row in slopes.items()
+                if row.get(name, (0.0, 0.0)) != (0.0, 0.0)
+            ]
+            disagree = 3 if 1 in wants and -1 in wants else 1
+            if wants and (best is None or length * len(wants) * disagree > best[0]):
+                best = length * len(wants) * disagree, name
+        return best[1] if best else None
 
     def _cut(self, name: str, side: Side) -> tuple[Side | None, Side | None]:
         if side.values is not None:
@@ -449,10 +455,11 @@ def _geometric(low: float, high: float) -> float:
 
 
 def _length(side: Side) -> float:
-    """How long a side is, by magnitude where it has one sign."""
+    """How long a side is, by magnitude where it has one sign; of a list, how many it has."""
+    if side.values is not None:
+        return 1e6 * len(side.values)
     if math.isinf(side.low) or math.isinf(side.high):
         return 1e3
-    scale = max(abs(side.low), abs(side.high))
     if side.low > 0:
         return math.log(side.high / side.low)
-    return 50.0 if scale > _TINY else scale
+    return 50.0 if max(abs(side.low), abs(side.high)) > _TINY else 0.0

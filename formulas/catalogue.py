@@ -75,13 +75,25 @@ class Catalogue:
             name: tuple(n for r in rows for n in r.inputs) for name, rows in self.by_output.items()
         }
 
+    @cached_property
+    def _downstream(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    @cached_property
+    def _upstream(self) -> dict[str, frozenset[str]]:
+        return {}
+
     def downstream(self, name: str) -> frozenset[str]:
         """Every quantity that some chain of relations computes from this one."""
-        return _reachable(name, self._results)
+        if name not in self._downstream:
+            self._downstream[name] = _reachable(name, self._results)
+        return self._downstream[name]
 
     def upstream(self, name: str) -> frozenset[str]:
         """Every quantity that some chain of relations computes this one from."""
-        return _reachable(name, self._sources)
+        if name not in self._upstream:
+            self._upstream[name] = _reachable(name, self._sources)
+        return self._upstream[name]
 
     def named(self, word: str) -> tuple[Relation, ...]:
         """The relations that a formula id, FORMULA.OUTPUT or deployment.NAME names."""

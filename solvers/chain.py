@@ -107,13 +107,12 @@ class Chain:
 
     def equated(self) -> tuple[str, ...]:
         """The stated quantities that relations give as well, and which are therefore equations."""
-        return tuple(
-            sorted(
-                name
-                for name, given in self.scenario.given.items()
-                if not given.override and self.relations(name)
-            )
-        )
+        return self._equated
+
+    @cached_property
+    def _equated(self) -> tuple[str, ...]:
+        stated = self.scenario.given.items()
+        return tuple(sorted(n for n, g in stated if not g.override and self.relations(n)))
 
     # -- finding
 

@@ -12,11 +12,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from formulas.catalogue import catalogue
 from formulas.deployment.defaults import SILENT
 from formulas.scenario import YOU, Scenario
 from solvers.audit_text import TWICE
 from solvers.ground import ground
 from solvers.number import is_number
+from solvers.reach import prepared
 from solvers.trial import Finding, Trial
 
 TOLERANCE = 0.02
@@ -61,21 +63,27 @@ class Audit:
 
 def audit(scenario: Scenario, tolerance: float = TOLERANCE) -> Audit:
     """What is stated, against every identity, bound and standing constraint that ties it."""
-    base = ground(scenario)
+    base = prepared(ground(scenario))
     trial = Trial(base, tolerance)
-    plain = Trial(ground(scenario, exact=True), tolerance).findings()
+    plain = Trial(prepared(ground(scenario, exact=True)), tolerance).findings()
     shown = {(f.relation, f.quantity, f.sense): f for f in plain}
     found = [_as_stated(f, shown) for f in trial.findings() if _is_yours(scenario, f)]
     findings = _told_once(found)
     yours = [n for n, g in scenario.given.items() if g.origin == YOU and is_number(g.value)]
     tied = {n for f in findings for n in f.quantities}
-    fits = all(f.holds for f in findings)
+    whole = all(f.holds for f in findings)
     return Audit(
         findings,
         tuple(sorted(n for n in yours if n not in tied)),
-        tuple(_loose(trial, findings, [n for n in yours if n in tied])) if fits else (),
+        tuple(_loose(trial, findings, [n for n in yours if n in tied])) if whole else (),
         tuple((n, *base.read[n].pair) for n in sorted(base.read.keys() - SILENT)),
     )
+
+
+def fits(scenario: Scenario, tolerance: float = TOLERANCE) -> bool:
+    """Whether an audit would find nothing broken; ends at the first that is."""
+    trial = Trial(prepared(ground(scenario)), tolerance)
+    return all(f.holds or not _is_yours(scenario, f) for f in trial.findings())
 
 
 def _loose(trial: Trial, findings: tuple[Finding, ...], names: list[str]) -> Iterator[Loose]:
@@ -93,7 +101,7 @@ def _is_unseen(trial: Trial, name: str, factor: float, around: frozenset[str]) -
     side = trial.base.stated[name]
     low, high = side.low * factor, side.high * factor
     if trial.base.names.quantities[name].domain.whole:
-        low, high = math.floor(low), math.ceil(high)
+        low, high = float(math.floor(low)), float(math.ceil(high))
     moved = replace(side, low=low, high=high)
     base = replace(trial.base, stated={**trial.base.stated, name: moved})
     return all(f.holds for f in replace(trial, base=base).findings(around))
@@ -115,9 +123,18 @@ def _is_yours(scenario: Scenario, finding: Finding) -> bool:
     return not stated or any(given.origin == YOU for given in stated)
 
 
+def _is_turned(finding: Finding) -> bool:
+    """Whether a figure is compared as something of another unit: a time as a rate."""
+    names = catalogue().quantities
+    if not finding.sources or finding.quantity not in names:
+        return False
+    units = {names[name].unit for name in finding.sources if name in names}
+    return names[finding.quantity].unit not in units
+
+
 def _told_once(found: list[Finding]) -> tuple[Finding, ...]:
     """Of findings that rest on the same facts, the one by the shortest way; broken ones first."""
     kept: dict[Any, Finding] = {}
-    for row in sorted(found, key=lambda f: (len(f.through), f.relation)):
+    for row in sorted(found, key=lambda f: (len(f.through), _is_turned(f), f.relation)):
         kept.setdefault((frozenset(row.quantities), row.holds, row.sense == "="), row)
     return tuple(sorted(kept.values(), key=lambda f: (f.holds, len(f.through), -abs(f.off or 0))))

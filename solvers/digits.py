@@ -35,8 +35,8 @@ def slack_of(given: Given, quantity: Quantity) -> float:
     digits = (whole + part).lstrip("0")
     if not digits:
         return 0.0
-    missing = max(0, _FEWEST - len(digits))
-    return value * 0.5 / (int(digits) * 10**missing)
+    units = float(int(digits) * 10 ** max(0, _FEWEST - len(digits)))
+    return value * 0.5 / units
 
 
 def _plain(digits: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from formulas.catalogue import Catalogue, catalogue
@@ -28,6 +28,7 @@ class Ground:
     stated: dict[str, Side]
     read: dict[str, Side]
     relations: tuple[Relation, ...] = ()
+    background: Mapping[str, Side] = field(default_factory=dict)
 
     @cached_property
     def fixed(self) -> frozenset[str]:
@@ -46,8 +47,11 @@ class Ground:
         return tuple(r for r in self.relations if not r.is_bound)
 
     def start(self, hidden: str) -> dict[str, Side]:
-        """The sides before anything is concluded; what is hidden is as if nobody had said it."""
-        known = {**self.read, **self.stated}
+        """The sides before anything is concluded; what is hidden is as if nobody had said it.
+
+        `background` is what follows from the readings alone.
+        """
+        known = {**self.background, **self.read, **self.stated}
         known.pop(hidden, None)
         return known
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 from formulas.catalogue import catalogue
 from formulas.deployment.estimates import ESTIMATES
@@ -32,13 +33,21 @@ def reach(ground: Ground, hidden: str = "", estimates: bool = True) -> dict[str,
     the first is kept: the stated fact behind the other is where that is found.
     """
     walk = _Walk(ground, ground.start(hidden), hidden, estimates)
-    news = set(walk.sides)
+    news = set(ground.stated) if ground.background else set(walk.sides)
     for _ in range(_ROUNDS):
         news |= walk.forwards(news)
         news = walk.backwards(news)
         if not news:
             break
     return walk.sides
+
+
+def prepared(ground: Ground) -> Ground:
+    """The same ground, with what follows from its readings concluded once."""
+    bare = replace(ground, stated={})
+    walk = _Walk(bare, bare.start(""), "", False)
+    walk.forwards(set(walk.sides))
+    return replace(ground, background=walk.sides)
 
 
 def given_by(relation: Relation, sides: Sides) -> Side:
@@ -138,29 +147,47 @@ def _through(key: str, unknown: str, sides: Sides) -> Side | None:
     lowered = _inverse(key, unknown) if unknown else _tape(key)
     if lowered is None:
         return None
-    tape, root, divisors = lowered
+    tape = lowered.tape
     used = {name: sides.get(name) or domain_of(name) for name in tape.names}
-    found = tape.values({n: side.pair for n, side in used.items()}, [root, *divisors])
-    if any(found[node] == (0.0, 0.0) for node in divisors):
+    found = list(lowered.blank)
+    for name, node in tape.names.items():
+        found[node] = used[name].pair
+    tape.run(found, lowered.nodes)
+    if any(found[node] == (0.0, 0.0) for node in lowered.divisors):
         return None
-    low, high = found[root]
+    low, high = found[lowered.root]
     facts: Iterable[str] = (fact for side in used.values() for fact in side.facts)
     via = (v for side in used.values() for v in side.via)
     return Side(low, high, frozenset(facts), tuple(dict.fromkeys((*via, key))))
 
 
-# An expression that is ready to be enclosed, its node, and the nodes of what it divides by.
-Lowered = tuple[Tape, int, tuple[int, ...]]
+@dataclass(frozen=True, slots=True)
+class _Lowered:
+    """An expression ready to be enclosed: its node, what it divides by, and the nodes in order."""
+
+    tape: Tape
+    root: int
+    divisors: tuple[int, ...]
+    nodes: tuple[int, ...]
+    blank: tuple[Any, ...]
 
 
-@cache
-def _tape(key: str) -> Lowered:
+def _lowered(expr: Any, divided_by: Iterable[Any] = ()) -> _Lowered:
     tape = Tape()
-    return tape, tape.add(catalogue().relations[key].value), ()
+    root = tape.add(expr)
+    divisors = tuple(tape.add(base) for base in divided_by)
+    nodes = tuple(tape.below([root, *divisors]))
+    blank = tuple(tape.fixed.get(node) for node in range(len(tape.rules)))
+    return _Lowered(tape, root, divisors, nodes, blank)
 
 
 @cache
-def _inverse(key: str, unknown: str) -> Lowered | None:
+def _tape(key: str) -> _Lowered:
+    return _lowered(catalogue().relations[key].value)
+
+
+@cache
+def _inverse(key: str, unknown: str) -> _Lowered | None:
     """The relation solved for one input, where that has one branch without a condition."""
     import sympy
 
@@ -173,8 +200,6 @@ def _inverse(key: str, unknown: str) -> Lowered | None:
     (branch,) = branches
     if not isinstance(branch, Root) or branch.condition is not sympy.true:
         return None
-    tape = Tape()
-    root = tape.add(branch.value)
     powers = branch.value.atoms(sympy.Pow)
     below = (p.base for p in powers if p.exp.is_negative and p.base.free_symbols)
-    return tape, root, tuple(tape.add(base) for base in below)
+    return _lowered(branch.value, below)

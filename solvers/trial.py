@@ -70,9 +70,9 @@ class Trial:
 
     def findings(self, among: frozenset[str] | None = None) -> Iterator[Finding]:
         """Everything that can be compared; of stated results only those named, where some are."""
-        sides = reach(self.base)
         yield from self._twice()
         yield from self._results(among)
+        sides = reach(self.base)
         yield from self._bounds()
         yield from self._limits(sides)
         yield from self._relates(sides)

@@ -9,9 +9,9 @@ from fractions import Fraction
 
 from solvers.number import Number
 from solvers.system import Side, System
-from solvers.witness import Search, decide
+from solvers.witness import Search, Verdict, decide
 
-_ROUNDS = 12
+_ROUNDS = 80
 _STEPS = 200
 # How near the value is pulled to the edge, relative; limits are met within 1e-9, so that the edge
 # itself may lie a little farther, and what lies more than this before it is to be proved empty.
@@ -40,24 +40,45 @@ def nearest(
     The side begins at the start, of which it is known that it does not hold.
     """
     places = tuple(kept)
-    rest: Side | None = side
-    best: Nearest = Nearest(None, True)
-    for _ in range(_ROUNDS):
+    best = Nearest(None, True)
+    # Nothing between the start and `proved` holds; `first` is what is looked at before the rest.
+    proved, first = float(start), side.high if upwards else side.low
+    for step in range(_ROUNDS):
+        rest = side.within(proved, first) if upwards else side.within(first, proved)
         if rest is None:
-            return best
-        verdict = decide(system, places, {name: rest}, {name: float(start)})
+            verdict = Verdict(False)
+        else:
+            verdict = decide(system, places, {name: rest}, {name: proved})
         if verdict.feasible is None:
             return Nearest(best.value, False, best.point)
-        if verdict.point is None:
+        if verdict.point is not None and rest is not None:
+            point = _pulled(system, places, name, verdict.point, rest, upwards)
+            best = Nearest(point[name], True, point)
+        elif best.value is None or first == _before(best.value, side, upwards):
             return best
-        point = _pulled(system, places, name, verdict.point, rest, upwards)
-        value = point[name]
-        best = Nearest(value, True, point)
-        edge = float(value)
-        gap = 1.0 if side.whole else abs(edge) * _SHORT
-        low, high = (rest.low, edge - gap) if upwards else (edge + gap, rest.high)
-        rest = rest.within(low, high) if low < high else None
+        else:
+            proved = _beyond(first, side, upwards)
+        # All that is nearer, or where that was tried in vain, the nearer half of it.
+        edge = _before(best.value, side, upwards)
+        if (proved > edge) if upwards else (proved < edge):
+            return best
+        first = edge if step % 2 == 0 else _between(proved, edge)
+        if side.whole:
+            first = float(math.floor(first) if upwards else math.ceil(first))
     return Nearest(best.value, False, best.point)
+
+
+def _before(value: Number | None, side: Side, upwards: bool) -> float:
+    """The last number before a value that is to be told from it."""
+    edge = float(value or 0)
+    gap = 1.0 if side.whole else abs(edge) * _SHORT
+    return edge - gap if upwards else edge + gap
+
+
+def _beyond(value: float, side: Side, upwards: bool) -> float:
+    if not side.whole:
+        return value
+    return value + 1.0 if upwards else value - 1.0
 
 
 def _pulled(

@@ -7,7 +7,7 @@ left is split. A box is given up where one condition fails on all of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -363,24 +363,19 @@ class Search:
     ) -> None:
         """Move one quantity of the point to where both sides of an equation are equal."""
         for name, (low, high) in slope.items():
-            side = self.start_of(name)
+            side = self._finite(name)
             if name in used or side.values is not None or low == high == 0 or low < 0 < high:
                 continue
-            ends = [self._gap(row, point, name, end) for end in side.pair]
-            if ends[0] * ends[1] > 0:
-                continue
-            left, right = side.pair
-            for _ in range(_BISECTIONS):
-                middle = _geometric(left, right) if left >= 0 else (left + right) / 2
-                gap = self._gap(row, point, name, middle)
-                if gap == 0 or middle in (left, right):
-                    break
-                left, right = (middle, right) if gap * ends[0] > 0 else (left, middle)
-            point[name] = middle
-            used.add(name)
-            return
+            gap = self._gap_in(row, name)
+            found = crossing(gap, side.low, side.high)
+            # What follows is solved at the point as it is then.
+            gap(point[name] if found is None else found)
+            if found is not None:
+                point[name] = found
+                used.add(name)
+                return
 
-    def start_of(self, name: str) -> Side:
+    def _finite(self, name: str) -> Side:
         """The side of the box that is looked at now, by finite ends."""
         side = self.current.get(name, self.sides[name])
         low, high = max(side.low, -_HUGE), min(side.high, _HUGE)
@@ -388,11 +383,20 @@ class Search:
             low = min(high, low + _TINY)
         return Side(low, high, whole=side.whole, values=side.values)
 
-    def _gap(self, row: Rooted, point: Mapping[str, float], name: str, value: float) -> float:
-        """Left side less right side at the point with one quantity changed."""
-        self._fill({**point, name: value})
-        left, right = (self.values[part] for part in self.system.tape.parts[row.compared[0]])
-        return float(left[0] + left[1] - right[0] - right[1]) / 2
+    def _gap_in(self, row: Rooted, name: str) -> Callable[[float], float]:
+        """Left side less right side at the point that is filled in, as one quantity moves."""
+        tape, values = self.system.tape, self.values
+        node, sides = tape.names[name], tape.parts[row.node]
+        nodes = self.system.moving((name,))
+
+        def gap(value: float) -> float:
+            values[node] = (value, value)
+            tape.run(values, nodes)
+            self.looked += 0.02
+            left, right = values[sides[0]], values[sides[1]]
+            return float(left[0] + left[1] - right[0] - right[1]) / 2
+
+        return gap
 
     # -- splitting
 
@@ -439,6 +443,35 @@ class Search:
             middle = float(math.floor(middle))
             return side.within(side.low, middle), side.within(middle + 1, side.high)
         return side.within(side.low, middle), side.within(middle, side.high)
+
+
+def crossing(gap: Callable[[float], float], low: float, high: float) -> float | None:
+    """Where a function that moves one way crosses 0 between two ends; None where it does not."""
+    at_low, at_high = gap(low), gap(high)
+    if at_low == 0 or at_high == 0:
+        return low if at_low == 0 else high
+    if (at_low > 0) == (at_high > 0) or math.isnan(at_low + at_high):
+        return None
+    middle = low
+    for step in range(_BISECTIONS):
+        # A chord and a middle by turns: the one is quick near the end, the other far from it.
+        chord = low + (high - low) * (at_low / (at_low - at_high))
+        inside = low < chord < high and math.isfinite(chord)
+        middle = chord if step % 2 == 0 and inside else _center(low, high)
+        if middle in (low, high):
+            break
+        found = gap(middle)
+        if found == 0:
+            break
+        if (found > 0) == (at_low > 0):
+            low, at_low = middle, found
+        else:
+            high, at_high = middle, found
+    return middle
+
+
+def _center(low: float, high: float) -> float:
+    return _geometric(low, high) if low >= 0 else (low + high) / 2
 
 
 def _geometric(low: float, high: float) -> float:

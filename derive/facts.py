@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from derive.complain import Span, fault
+from derive.guesses import no_variable
 from derive.kinds import example_of
 from derive.lexer import (
     DOLLAR,
@@ -17,12 +19,12 @@ from derive.lexer import (
     Cursor,
     keyword,
 )
-from derive.literals import Amount
+from derive.literals import CURRENCY, Amount, other_money
 from derive.named_items import HARDWARE, NAMED_ITEMS, read_gpu, read_named_item
 from derive.ranges import in_one_unit, opens_domain, read_domain, read_number_of
 from derive.relations import FLIPPED, equal, related
 from derive.symbolic import lone
-from derive.values import VALUE_START, continues, in_quantity, read_amount, take_quantity
+from derive.values import VALUE_START, alone, continues, in_quantity, read_amount, take_quantity
 from formulas.amounts import shortened
 from formulas.errors import Problem
 from formulas.quantity import Quantity
@@ -44,6 +46,9 @@ def read_item(cursor: Cursor) -> Item:
         return (read_gpu(cursor, start, ""),)
     if any(cursor.look(pattern) for pattern in VALUE_START):
         return _sides(cursor, start, read_amount(cursor))
+    if match := cursor.look(RELATION):
+        message = f"'{match.group()}' stands where a fact was expected"
+        raise fault("syntax", message, match.span(), "a fact is NAME = VALUE")
     if not cursor.look(NAME):
         raise unexpected(cursor, "a fact or a question")
     name = cursor.take(NAME)
@@ -51,8 +56,7 @@ def read_item(cursor: Cursor) -> Item:
         return (read_named_item(cursor, start, name.lower()),)
     quantity = take_quantity(cursor, name)
     if continues(cursor):
-        _refuse_arrays(cursor, quantity, name)
-        first = lone(quantity, (start, cursor.end))
+        first = alone(quantity, name, (start, cursor.end))
         return _sides(cursor, start, read_amount(cursor, first))
     return _about(cursor, start, quantity, name)
 
@@ -63,8 +67,19 @@ def unexpected(cursor: Cursor, wanted: str) -> Problem:
     if cursor.done:
         example = "example: tpot given batch = 32, context = 4k"
         return fault("syntax", f"line ends where {wanted} was expected", where, example)
+    if cursor.look(CURRENCY):
+        return other_money(cursor)
+    if path := cursor.look(_PATH):
+        advice = f"the file of a model is stated:  model {shortened(path.group(), 60)}"
+        return fault("syntax", "a path stands where a fact was expected", path.span(), advice)
     word = shortened(cursor.text[slice(*where)])
+    if wanted != "the end" and cursor.text[where[0]].isalpha():
+        return no_variable(word, where)
     return fault("syntax", f"'{word}' is not expected here", where, _ADVICE.get(word, _SEPARATE))
+
+
+# Of a file whose name says that it holds a model's shape.
+_PATH = re.compile(r"[~./][\w./~-]*\.json(?![\w])")
 
 
 _SEPARATE = "separate facts with ','; a fact is NAME = VALUE"
@@ -199,6 +214,9 @@ def _sides(cursor: Cursor, start: int, left: Amount, taken: tuple[str, Span] | N
         typed = cursor.text[slice(*left.span)]
         return (_stated(cursor, start, left.quantity, typed, relation),)
     middle = _side(cursor, left)
+    if relation == "=" and middle.quantity is not None:
+        typed = cursor.text[slice(*middle.span)]
+        return (equal(cursor, middle.quantity, typed, False, left, cursor.since(start)),)
     first = _between(cursor, left, relation, middle, cursor.since(start))
     if not cursor.look(RELATION):
         return (first,)

@@ -30,6 +30,7 @@ _PER = re.compile(rf"(?:/[A-Za-z_{_MICRO}][\w{_MICRO}]*)+")
 _SEPARATED = re.compile(r"(?:,[0-9]{3})+(?![0-9_])(?:\.[0-9]+)?")
 _WITH_ZERO = re.compile(r",0[0-9]{2}(?:,[0-9]{3})*(?![0-9_])(?:\.[0-9]+)?")
 _SPACED = re.compile(r"[0-9]{3}(?![0-9_.])")
+CURRENCY = re.compile("[\u20ac\u00a3\u00a5\u20b9]")
 _TIMES = re.compile(r"x\s*[0-9($]")
 
 
@@ -138,10 +139,20 @@ def _unit(cursor: Cursor, start: int) -> Unit | None:
     where = cursor.here()
     if cursor.glued and (per := cursor.look(_PER)):
         return _rate(cursor, per.group())
+    if cursor.look(CURRENCY):
+        raise other_money(cursor)
     word = cursor.take(_UNIT)
     if not word:
         return None
     return _unit_or_advice(cursor, word, start, (where[0], cursor.end))
+
+
+def other_money(cursor: Cursor) -> Problem:
+    """The problem of another currency: nothing here knows what it is worth."""
+    where = cursor.here()
+    sign = cursor.text[slice(*where)]
+    advice = "prices are in US dollars: $2.50/h"
+    return fault("unit", f"unknown unit '{sign}'", where, advice)
 
 
 def _rate(cursor: Cursor, per: str) -> Unit | None:

@@ -54,7 +54,7 @@ def _spellings(word: str) -> tuple[str, ...]:
 def _no_variable(word: str) -> Problem:
     short = shortened(word)
     close = nearest(short, [*ALIASES, *_BY_NAME])
-    search = f"search: derive list {short}"
+    search = f"search: formulas {short}"
     return Problem(
         "name",
         f"no variable '{short}'",

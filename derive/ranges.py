@@ -70,7 +70,7 @@ def in_one_unit(
         return one, other
     text = cursor.text[one.span[0] : other.span[1]]
     if other.bare:
-        advice = f"write the unit behind both, or behind {cursor.text[slice(*other.span)]} only"
+        advice = "write the unit behind both values, or behind the second only"
         raise fault("unit", f"'{shortened(text)}' lacks a unit", other.span, advice)
     cursor.note(f"{text}: both in {other.unit}")
     return replace(one, unit=other.unit, bare=False), other

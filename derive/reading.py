@@ -10,7 +10,7 @@ from derive.facts import read_item, unexpected
 from derive.lexer import COMMA, NAME, NUMBER, RELATION, Cursor, keyword
 from derive.literals import Amount
 from derive.named_items import NAMED_ITEMS
-from derive.values import take_quantity
+from derive.values import continues, take_quantity
 from formulas.amounts import shortened
 from formulas.errors import Problem
 from formulas.quantity import Quantity
@@ -76,7 +76,12 @@ def _refuse_second(reading: Reading, typed: str, span: Span) -> NoReturn:
 
 def take_extreme(cursor: Cursor, verb: str) -> Quantity:
     """The quantity whose largest or smallest is asked."""
-    return take_one(cursor, f"{verb} context given tpot <= 30 ms")
+    start = cursor.start
+    found = take_one(cursor, f"{verb} context given tpot <= 30 ms")
+    if continues(cursor):
+        message = f"'{verb}' is asked of one quantity, not of a calculation"
+        raise fault("syntax", message, cursor.here(), f"example: {verb} {cursor.since(start)}")
+    return found
 
 
 def take_one(cursor: Cursor, example: str) -> Quantity:

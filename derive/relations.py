@@ -40,7 +40,7 @@ def equal(
 
 def related(cursor: Cursor, left: Amount, relation: str, right: Amount, text: str) -> Statement:
     """What `left relation right` says; at least one side has a quantity."""
-    if not left.symbolic:
+    if not left.symbolic or (right.quantity is not None and left.quantity is None):
         left, relation, right = right, FLIPPED[relation], left
     if left.quantity is not None and not right.symbolic and relation != "=":
         typed = cursor.text[slice(*left.span)]

@@ -48,8 +48,10 @@ def dimension_of(expr: Any) -> Unit:
         return Unit(quantity.unit.powers, tags=tags)
     if expr.is_Pow:
         return dimension_of(expr.base).power(Fraction(int(expr.exp)))
-    parts = [dimension_of(part) for part in expr.args if part.free_symbols]
+    known = sorted((part for part in expr.args if part.free_symbols), key=str)
+    parts = [dimension_of(part) for part in known]
     if expr.is_Add:
+        # Terms may differ where numbers bring units; the sum is written in that of the first.
         same = all(part.tags == parts[0].tags for part in parts)
         return Unit(parts[0].powers, tags=parts[0].tags if same else ())
     unit = Unit()
@@ -95,18 +97,18 @@ def _exponent(power: Any) -> str:
 
 
 def _product(term: Any) -> str:
-    """Factors with the coefficient first, but behind a sum, into which it would be multiplied."""
+    """Factors with the coefficient first, but last where it would be multiplied into a sum."""
     coefficient, rest = term.as_coeff_Mul()
-    factors = sorted(sympy.Mul.make_args(rest), key=lambda f: (_negative(f), str(f)))
-    number = bare_number(abs(_fraction(coefficient)))
+    factors = sorted(sympy.Mul.make_args(rest), key=lambda f: (f.is_Add, str(f)))
+    number = bare_number(_fraction(coefficient))
     above = [_power(factor) for factor in factors if not _negative(factor)]
     below = [_power(factor) for factor in factors if _negative(factor)]
-    if any(factor.is_Add for factor in factors) and len(factors) > 1 and above:
-        above.append(number)
-    elif coefficient not in (1, -1) or not above:
-        above.insert(0, number)
-    text = _joined(above, below)
-    return f"-{text}" if coefficient < 0 else text
+    sums_only = all(factor.is_Add for factor in factors if not _negative(factor))
+    if above and sums_only:
+        return _joined(above, below) + ("" if coefficient == 1 else f" * {number}")
+    if coefficient == -1 and above:
+        return f"-{_joined(above, below)}"
+    return _joined(above if coefficient == 1 and above else [number, *above], below)
 
 
 def _joined(above: Iterable[str], below: Iterable[str]) -> str:
@@ -119,11 +121,5 @@ def _negative(factor: Any) -> bool:
 
 def _power(factor: Any) -> str:
     base, exponent = factor.as_base_exp() if factor.is_Pow else (factor, 1)
-    text = str(base.name) if base.is_Symbol else f"({_sum(base, _powers_of(base))})"
+    text = str(base.name) if base.is_Symbol else f"({_sum(base, dimension_of(base).powers)})"
     return text + _exponent(abs(exponent))
-
-
-def _powers_of(expr: Any) -> Powers:
-    """The dimension of a sum inside a product: that of the term that is written first."""
-    terms = [term for term in sympy.Add.make_args(expr) if term.free_symbols]
-    return dimension_of(min(terms, key=str)).powers

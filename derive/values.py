@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from derive import symbolic
 from derive.complain import Span, fault
+from derive.guesses import as_name_of_a_product
 from derive.kinds import different, label_unit, tags_clash, wrong_dimension, wrong_tag
 from derive.lexer import (
     CLOSE,
@@ -23,7 +24,7 @@ from derive.lexer import (
     SIGN,
     Cursor,
 )
-from derive.literals import Amount, plain, read_literal
+from derive.literals import CURRENCY, Amount, other_money, plain, read_literal
 from derive.names import is_quantity, quantity_named
 from formulas.amounts import shortened
 from formulas.errors import Problem
@@ -38,6 +39,7 @@ SPARE_BITS = 200
 
 VALUE_START = (NUMBER, DOLLAR, OPEN, SIGN)
 _EXPONENT = re.compile(r"[+-]?[0-9]{1,4}(?![0-9_.A-Za-z%$])")
+_OPTION = re.compile(r"--([a-z][a-z-]*)")
 _LETTERS = re.compile(r"\w+")
 _BILLION = Fraction(10**9)
 
@@ -46,6 +48,7 @@ def read_amount(cursor: Cursor, first: Amount | None = None) -> Amount:
     """The value that comes next, calculated exactly; `first` is what was read of it before."""
     left = _product(cursor, first)
     while cursor.look(SIGN) and not cursor.look(PLUS_MINUS):
+        _refuse_option(cursor)
         sign = cursor.take(SIGN)
         left = _sum(cursor, sign, left, _product(cursor))
     return left
@@ -53,7 +56,15 @@ def read_amount(cursor: Cursor, first: Amount | None = None) -> Amount:
 
 def continues(cursor: Cursor) -> bool:
     """True where what was read is the beginning of a calculation."""
+    _refuse_option(cursor)
     return any(cursor.look(p) for p in (SIGN, FACTOR, POWER)) and not cursor.look(PLUS_MINUS)
+
+
+def _refuse_option(cursor: Cursor) -> None:
+    match = cursor.look(_OPTION)
+    if match and not is_quantity(match[1]):
+        advice = "options stand outside the quotes:  derive ask '...' " + match.group()
+        raise fault("syntax", f"'{match.group()}' is an option", match.span(), advice)
 
 
 def not_yet(what: str, span: Span, *lines: str) -> Problem:
@@ -143,6 +154,11 @@ def _named(cursor: Cursor) -> Amount:
     name = cursor.take(NAME)
     span = (cursor.end - len(name), cursor.end)
     quantity = take_quantity(cursor, name) if is_quantity(name) else named_in_value(cursor, name)
+    return alone(quantity, name, span)
+
+
+def alone(quantity: Quantity, name: str, span: Span) -> Amount:
+    """The quantity as the beginning of a calculation; one that is no number is a Problem."""
     if not symbolic.is_number(quantity):
         raise _no_number(quantity, name, span)
     return symbolic.lone(quantity, span)
@@ -161,10 +177,13 @@ def no_value(cursor: Cursor) -> Problem:
     where = cursor.here()
     if cursor.done:
         return fault("syntax", "line ends where a value was expected", where)
+    if cursor.look(CURRENCY):
+        return other_money(cursor)
     word = shortened(cursor.text[slice(*where)])
     if word == "{":
         return fault("syntax", "several values stand behind 'in'", where, "example: tp in {1, 2}")
-    return fault("syntax", f"'{word}' stands where a value was expected", where)
+    lines = ("example: tp in {1, 2, 4, 8}",) if word == "}" else ()
+    return fault("syntax", f"'{word}' stands where a value was expected", where, *lines)
 
 
 def named_in_value(cursor: Cursor, name: str) -> Quantity:
@@ -192,7 +211,7 @@ def take_quantity(cursor: Cursor, name: str) -> Quantity:
         quantity = quantity_named(name)
     except Problem as problem:
         problem.span = span
-        raise
+        raise as_name_of_a_product(problem, cursor.text[span[0] :]) from None
     if quantity.name != name:
         cursor.note(f"{name} read as {quantity.name}")
     return quantity

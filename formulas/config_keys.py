@@ -32,6 +32,11 @@ STATED_AS: Mapping[str, str] = MappingProxyType(
         "max_position_embeddings": "max_position_embeddings",
     }
 )
+# Of the shape of attention one key may be absent.
+_SHAPE = ("num_hidden_layers", "hidden_size", "num_attention_heads")
+_NOT_NEEDED = (
+    "      (a missing num_key_value_heads means no grouped heads, and is shown as assumed)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +119,9 @@ class Keys:
     def missing(self, name: str) -> Problem:
         """What to raise where `name` is needed and absent."""
         quantity = STATED_AS.get(name, "n_params")
-        help_lines = (f"state it:  {quantity} = ...",)
-        return Problem("config", f"{self.where} has no '{name}'", help_lines, self.word)
+        assumed = _NOT_NEEDED if name in _SHAPE else ""
+        help_lines = (f"state it:  {quantity} = ...{assumed}",)
+        return Problem("model", f"{self.where} has no '{name}'", help_lines, self.word)
 
     def problem(self, what: str, *help_lines: str) -> Problem:
         """What to raise where the keys are there and cannot be right."""

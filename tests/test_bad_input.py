@@ -217,8 +217,9 @@ def of_configs(
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_broken_config_is_named(of_configs: dict[str, dict[str, Any]], name: str) -> None:
     answer = of_configs[name]
-    assert (answer["status"], answer["error"]) == ("error", "config")
-    assert answer["message"].startswith("error[config]: config.json")
+    kind = "model" if name == "missing key" else "config"
+    assert (answer["status"], answer["error"]) == ("error", kind)
+    assert answer["message"].startswith(f"error[{kind}]: config.json")
     assert CONFIGS[name][1] in answer["message"]
     assert len(answer["message"]) < 200
 
@@ -228,7 +229,7 @@ def test_a_broken_config_on_the_command_line(derive: Callable[..., Any], tmp_pat
     path.write_text(CONFIGS["missing key"][0])
     ran = derive("ask", "kv_bytes_per_token", "--model", str(path))
     assert (ran.code, ran.out) == (2, "")
-    lines = problem(ran.err, "config", "config.json has no 'num_hidden_layers'", "n_layers = ...")
+    lines = problem(ran.err, "model", "config.json has no 'num_hidden_layers'", "n_layers = ...")
     assert lines[2].strip() == "^" * len(str(path))
 
 

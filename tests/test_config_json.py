@@ -94,9 +94,11 @@ def test_a_missing_key_is_named(read: Any, tmp_path: Path, key: str, help_line: 
     with pytest.raises(Problem) as caught:
         read(keys)
     problem = caught.value
-    assert problem.kind == "config"
+    assert problem.kind == "model"
     assert problem.message == f"config.json has no '{key}'"
-    assert problem.help == (help_line,)
+    assert [row.partition("      ")[0] for row in problem.help] == [help_line]
+    shape = ("num_hidden_layers", "hidden_size", "num_attention_heads")
+    assert ("num_key_value_heads means no grouped heads" in problem.help[0]) == (key in shape)
     assert problem.word == str(tmp_path / "config.json")
 
 
@@ -164,7 +166,7 @@ def test_null_is_absent(read: Any) -> None:
 def test_keys_that_do_not_go_together(read: Any, changes: dict[str, Any], said: str) -> None:
     with pytest.raises(Problem) as caught:
         read(config("dense-gqa-70b") | changes)
-    assert caught.value.kind == "config"
+    assert caught.value.kind == ("model" if said.startswith("has no") else "config")
     assert said in caught.value.message
 
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from derive.asked import Asked
-from solvers.answer import Answer, Unproved
-from solvers.solve import solve
+from solvers.answer import Answer, Contradiction, Infeasible, Unproved
+from solvers.solve import Request, solve
 
 
 class TimedOut(BaseException):
@@ -49,7 +49,17 @@ def answer(asked: Asked, seconds: float) -> Answer:
 def solve_asked(asked: Asked) -> Answer:
     """The answer, however long it takes: of a quantity, or of a calculation with quantities."""
     if asked.expression is None:
-        return solve(asked.request())
+        return _with_ways_out(asked.request())
     from solvers.calculation import solve_calculation
 
     return solve_calculation(asked.expression, asked.request())
+
+
+def _with_ways_out(request: Request) -> Answer:
+    """The answer; of a refusal with the statements that clash and the ways out."""
+    found = solve(request)
+    if isinstance(found, Infeasible | Contradiction):
+        from solvers.explain import explained
+
+        return explained(request, found)
+    return found

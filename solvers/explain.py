@@ -1,4 +1,4 @@
-"""Why there is no answer, in what was said: the clash, the reason with its numbers, the ways out."""
+"""Why there is no answer, in what was said: the clash, the reason in numbers, the ways out."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from formulas.statements import Statement
 from solvers.answer import Answer, Contradiction, Infeasible, Unproved
 from solvers.clash import Clash, Oracle, smallest_clash
 from solvers.compose import composed
+from solvers.corrections import Corrections, corrections
 from solvers.nearest import nearest
 from solvers.relax import ways_out
 from solvers.solve import Request, chain_of, settled_of, solve
 from solvers.system import Side, System
 
-_NOT_SMALLEST = "that no smaller set of statements clashes was not proved in the time that it may take"
+_NOT_SMALLEST = (
+    "that no smaller set of statements clashes was not proved in the time that it may take"
+)
 _NOT_NAMED = "which of the statements clash was not proved in the time that it may take"
 
 
@@ -48,9 +51,7 @@ def _systems(request: Request) -> Iterable[System]:
         yield System(rests_on, whole=bool(request.sense))
 
 
-def _infeasible(
-    request: Request, answer: Infeasible, system: System, clash: Clash
-) -> Infeasible:
+def _infeasible(request: Request, answer: Infeasible, system: System, clash: Clash) -> Infeasible:
     found = answer
     if clash.needed == frozenset(clash.members):
         said = tuple(system.said[index].statement for index in clash.members)
@@ -70,9 +71,7 @@ def _infeasible(
     ways = ways_out(system, again, clash.members)
     for name in ways.undecided:
         found = _noted(found, f"whether another {name} would help was not decided")
-    return replace(
-        found, relaxations=tuple(ways.relaxations), cannot_help=tuple(ways.cannot_help)
-    )
+    return replace(found, relaxations=tuple(ways.relaxations), cannot_help=tuple(ways.cannot_help))
 
 
 def _noted(answer: Infeasible, note: str) -> Infeasible:
@@ -87,7 +86,9 @@ def _reason(system: System, clash: Clash) -> str:
         if bound is None or bound.relation == "=":
             continue
         upwards = bound.relation.startswith("<")
-        side = Side(float(bound.value), math.inf) if upwards else Side(-math.inf, float(bound.value))
+        side = (
+            Side(float(bound.value), math.inf) if upwards else Side(-math.inf, float(bound.value))
+        )
         name = system.bounds[index]
         best = nearest(system, clash.members, name, bound.value, side, upwards)
         if best.value is None or best.point is None or not best.proved:
@@ -116,3 +117,14 @@ def _contradiction(request: Request, answer: Contradiction) -> Contradiction:
     if clash is None or clash.needed != frozenset(clash.members):
         return answer
     return replace(answer, conflict=tuple(system.said[index].statement for index in clash.members))
+
+
+def corrections_of(request: Request) -> Corrections | None:
+    """The sets of statements to give up; None where it is not proved that anything clashes."""
+    if request.over or request.scenario.ranges or request.scenario.spreads:
+        return None
+    for system in _systems(request):
+        oracle = Oracle(system)
+        if oracle.feasible(frozenset(range(len(system.said)))) is False:
+            return corrections(oracle)
+    return None

@@ -9,7 +9,7 @@ from typing import Any
 from derive.complain import located
 from derive.question import Question
 from formulas.amounts import display
-from formulas.catalogue import Catalogue, catalogue
+from formulas.catalogue import catalogue
 from formulas.deployment.constraints import OF_TP
 from formulas.errors import Problem
 from formulas.formula import Condition, Relation
@@ -44,7 +44,7 @@ def _contradiction(answer: Contradiction, fact: Fact, known: Scenario) -> Proble
         display(value, quantity.unit, quantity.label) for value in (answer.stated, answer.derived)
     )
     relation = names.relations.get(answer.relation)
-    lines = [] if relation is None else [substituted(relation, known, names)]
+    lines = [] if relation is None else [substituted(relation, known)]
     where = fact.text.partition("=")
     override = f"{where[0].strip()} := {where[2].strip()}"
     by = "" if relation is None else f" overrides {relation.id}"
@@ -53,22 +53,24 @@ def _contradiction(answer: Contradiction, fact: Fact, known: Scenario) -> Proble
     return Problem("conflict", message, tuple(lines), fact.text)
 
 
-def substituted(relation: Relation, known: Scenario, names: Catalogue) -> str:
+def substituted(relation: Relation, known: Scenario) -> str:
     """The relation's id, its formula in names, and the same with the values put in."""
-    from derive.as_plain import plain
+    from derive.as_plain import plain, short_name
+    from derive.plain_styles import TYPED, TYPED_NUMBERS
 
-    chain = Chain(names, known)
+    chain = Chain(catalogue(), known)
 
     def value(symbol: Any) -> str:
         try:
             found = chain.value(symbol.name).value
         except Lacking:
             return str(symbol.name)
-        quantity = names.quantities[symbol.name]
-        return display(found, quantity.unit, quantity.label)
+        whole = isinstance(found, Fraction) and found.denominator == 1
+        return str(found) if whole else f"{float(found):.6g}"
 
-    formula = plain(relation.written, as_written=True)
-    return f"{relation.id}   {formula} = {plain(relation.written, value, as_written=True)}"
+    formula = plain(relation.written, short_name, style=TYPED, as_written=True)
+    numbers = plain(relation.written, value, style=TYPED_NUMBERS, as_written=True)
+    return f"{relation.id}   {formula} = {numbers}"
 
 
 def _refuse_parallelism(known: Scenario, fact: Fact, question: Question) -> None:

@@ -7,7 +7,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from derive.complain import Span
+from derive.lexer import NAME
+from derive.names import canonical_name
 from derive.question import Question
+from derive.replace import replaced
 from formulas.amounts import display
 from formulas.catalogue import catalogue
 from formulas.errors import Problem
@@ -23,7 +27,8 @@ SENSES = ("max", "min")
 class Asked:
     """A request read from text, with the unit asked and how the text was read.
 
-    Of a calculation with quantities `find` is the text, and `expression` the calculation.
+    Of a calculation with quantities `find` is the text, and `expression` the calculation. `span`
+    is the place of what is asked in the `line`.
     """
 
     find: str
@@ -35,6 +40,13 @@ class Asked:
     over: tuple[Axis, ...] = ()
     prefer: Mapping[str, str] = field(default_factory=dict)
     expression: Any = None
+    line: str = ""
+    span: Span | None = None
+
+    @property
+    def called(self) -> str:
+        """What is asked, as the person calls it."""
+        return self.line[slice(*self.span)] if self.span else self.find
 
     @property
     def quantity(self) -> Quantity:
@@ -70,13 +82,26 @@ def asked_of(
     return Asked(
         name,
         question.verb if question.verb in SENSES else "",
-        (*statements, *question.statements),
+        replaced(statements, question.statements),
         unit=question.unit,
         read_as=question.read_as,
         over=question.over,
         prefer=prefer or {},
         expression=question.expression,
+        line=question.text,
+        span=_place(question.text, name),
     )
+
+
+def _place(line: str, name: str) -> Span | None:
+    """Where the line asks the quantity, by whatever name it does."""
+    for match in NAME.finditer(line):
+        try:
+            if canonical_name(match.group()) == name:
+                return match.span()
+        except Problem:
+            continue
+    return None
 
 
 def _unit_of(expression: Any) -> Unit:

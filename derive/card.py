@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from derive.as_json import ASSUMED_FORMATS, assumed_values, plain
 from derive.as_text import TOGETHER
+from derive.asked import Asked
+from derive.card_refused import labelled, refusal_head, refusal_rows
 from derive.document import Block, Document, Fields, Heading, Line, Table
-from derive.wording import contradiction_text, remarks, shown
+from derive.wording import remarks, shown
 from formulas.amounts import display
 from formulas.catalogue import catalogue
 from formulas.deployment.constraints import OF_STRUCTURE
-from formulas.quantity import Domain, Quantity
+from formulas.quantity import Domain
 from formulas.units import Unit
 from solvers.answer import (
     Answer,
     Check,
     Choice,
-    Contradiction,
     Evidence,
     Exact,
-    Infeasible,
-    Missing,
     Range,
-    Statement,
-    Unbounded,
-    Unproved,
 )
 
 _FEW_STEPS = 8
@@ -34,72 +29,53 @@ SLACK_OF_NONE = 1e-9
 # How the two sides of a limit are joined, and what the one that breaks it is.
 _SIDES = {"<": ("of", "too much"), ">": ("of at least", "too little")}
 _SENSES = {"max": "largest", "min": "smallest"}
-_FROM_GPU = frozenset(
-    ("vram_bytes", "memory_bandwidth", "peak_flops", "node_gpus", "link_bandwidth")
-)
-_OFTEN_LIMITED = ("tpot", "ttft", "e2e_latency", "cost_per_million_tokens", "n_gpus")
-_MEMORY = "memory_used_per_gpu"
 
 
-def card(
-    answer: Answer,
-    read_as: tuple[str, ...] = (),
-    unit: Unit | None = None,
-    steps: bool = False,
-    quantity: Quantity | None = None,
-) -> Document:
-    """The card of an answer; `steps` shows every step where there are many.
-
-    `quantity` is what was asked, where that is no word of the vocabulary.
-    """
+def card(answer: Answer, asked: Asked, steps: bool = False) -> Document:
+    """The card of an answer; `steps` shows every step where there are many."""
     evidence = answer.evidence
-    asked = quantity or catalogue().quantities[answer.find]
-    rows = [*_broken(evidence), *_special_rows(answer), *_slack(answer)]
-    rows += _labelled("read as", read_as)
-    rows += _labelled("assumed", [_assumptions(evidence)] if evidence.assumed else [])
-    rows += _labelled("unused", [", ".join(evidence.unused)] if evidence.unused else [])
-    rows += _labelled("unchecked", [", ".join(evidence.unchecked)] if evidence.unchecked else [])
-    rows += _labelled("variants", _variants(answer))
-    rows += _labelled("note", remarks(answer, asked.domain))
-    blocks: list[Block] = [Heading(_headline(answer, asked, unit))]
+    refused = not isinstance(answer, Exact | Range | Choice)
+    rows = [*_broken(evidence)]
+    rows += refusal_rows(answer, asked) if refused else []
+    rows += _slack(answer)
+    rows += labelled("read as", asked.read_as)
+    rows += labelled("assumed", [_assumptions(evidence)] if evidence.assumed else [])
+    rows += labelled("unused", [", ".join(evidence.unused)] if evidence.unused else [])
+    rows += labelled("unchecked", [", ".join(evidence.unchecked)] if evidence.unchecked else [])
+    rows += labelled("variants", _variants(answer))
+    rows += labelled("note", remarks(answer, asked.quantity.domain))
+    blocks: list[Block] = (
+        refusal_head(answer, asked) if refused else [Heading(_headline(answer, asked))]
+    )
     if rows:
         blocks.append(Fields(tuple(rows)))
-    blocks += _steps(evidence, steps)
-    return tuple(blocks)
+    return (*blocks, *_steps(evidence, steps))
 
 
-def _headline(answer: Answer, asked: Quantity, unit: Unit | None) -> str:
-    name = answer.find
+def _headline(answer: Answer, asked: Asked) -> str:
+    name, unit = answer.find, asked.unit
+    text = shown(answer, asked.quantity, unit)
     match answer:
         case Exact(sense=sense):
             sign = {"max": "<=", "min": ">="}.get(sense, "=")
-            tail = f"    {_SENSES[sense]}{_grid(asked.domain)}" if sense else ""
+            tail = f"    {_SENSES[sense]}{_grid(asked.quantity.domain)}" if sense else ""
             digits = "    numeric, 40 digits" if answer.numeric and not sense else ""
             if answer.branches:
                 values = " or ".join(_amount(name, b.value, unit) for b in answer.branches)
                 return f"{name} = {values}"
             if name in answer.evidence.assumed:
                 tail = "    assumed: nothing that is given determines it"
-            return f"{name} {sign} {shown(answer, asked, unit)}{tail}{digits}"
+            return f"{name} {sign} {text}{tail}{digits}"
         case Range(intervals=spans) if all(s.low is not None and s.low == s.high for s in spans):
             points = [_amount(name, span.low, unit) for span in spans]
             return f"{name} {'=' if len(points) == 1 else 'is one of'} {', '.join(points)}"
         case Range():
-            text = shown(answer, asked, unit)
             return f"{name} {text}" if text[0] in "<>" else f"{name} in {text}"
-        case Infeasible():
-            return f"no {name} satisfies this"
-        case Missing():
-            return f"{name} needs more facts"
-        case Contradiction():
-            return f"error[conflict]: {contradiction_text(answer)}"
-        case Unbounded():
-            return f"error[unbounded]: nothing given limits {name}"
-        case Unproved():
-            return f"error[unproved]: {name} was not found: {answer.reason}"
         case Choice(choice=choice):
             chosen = ", ".join(f"{key} = {_chosen(key, value)}" for key, value in choice.items())
-            return f"{name} = {shown(answer, asked, unit)}    at {chosen}"
+            return f"{name} = {text}    at {chosen}"
+        case _:
+            return f"{name}: {text}"
 
 
 def _chosen(name: str, value: Any) -> str:
@@ -115,10 +91,6 @@ def _grid(domain: Domain) -> str:
 def _amount(name: str, value: Any, unit: Unit | None = None) -> str:
     quantity = catalogue().quantities[name]
     return display(value, quantity.unit, quantity.label, unit)
-
-
-def _labelled(label: str, texts: Iterable[str]) -> list[tuple[str, str]]:
-    return [(label if index == 0 else "", text) for index, text in enumerate(texts)]
 
 
 def _comparison(check: Check) -> str:
@@ -158,7 +130,7 @@ def _broken(evidence: Evidence) -> list[tuple[str, str]]:
             texts.append(
                 f"{_comparison(check)}: {why}" if check.left is None else _comparison(check)
             )
-    return _labelled("broken", texts)
+    return labelled("broken", texts)
 
 
 def _slack(answer: Answer) -> list[tuple[str, str]]:
@@ -167,66 +139,13 @@ def _slack(answer: Answer) -> list[tuple[str, str]]:
     checks = [c for c in answer.evidence.checks if c.holds and c.left is not None]
     bound = [c for c in checks if c.name in binding]
     named = {c.name for c in bound}
-    rows = _labelled(
+    rows = labelled(
         "binds", [_comparison(c) for c in bound] + [n for n in binding if n not in named]
     )
     if isinstance(answer, Exact) and (answer.sense or any(c.stated for c in checks)):
         rest = [c for c in checks if c.name not in binding and c.name not in OF_STRUCTURE]
-        rows += _labelled("slack", [_comparison(c) for c in rest])
+        rows += labelled("slack", [_comparison(c) for c in rest])
     return rows
-
-
-def _special_rows(answer: Answer) -> list[tuple[str, str]]:
-    match answer:
-        case Infeasible():
-            rows = [("because", answer.reason)]
-            return [
-                *rows,
-                *_labelled("conflict", [_said(row) for row in answer.conflict]),
-            ]
-        case Missing():
-            rows = _labelled("because", [answer.reason] if answer.reason else [])
-            rows += _labelled("give", [", ".join(names) for names in answer.alternatives])
-            if not answer.alternatives:
-                return [*rows, ("ask", f"max {answer.find} or min {answer.find}")]
-            return [*rows, *_labelled("or", _names_that_help(answer))]
-        case Contradiction():
-            rows = _labelled("conflict", [_said(row) for row in answer.conflict])
-            if answer.relation not in catalogue().relations:
-                return [*rows, ("instead", "state one of them")]
-            return [*rows, ("instead", f"'{answer.quantity} := ...' cuts what gives it otherwise")]
-        case Unbounded():
-            return _labelled("add", _what_limits(answer.find))
-        case _:
-            return []
-
-
-def _said(statement: Statement) -> str:
-    """What was stated and who said it, once where both are the same words."""
-    if statement.origin == statement.text:
-        return statement.text
-    return f"{statement.text}    {statement.origin}"
-
-
-def _what_limits(name: str) -> list[str]:
-    """What people limit and what depends on the quantity, in words."""
-    reach = catalogue().downstream(name) | {name}
-    limited = [other for other in _OFTEN_LIMITED if other in reach]
-    found = ["model NAME and gpu N x NAME, for the memory"] if _MEMORY in reach else []
-    return [*found, f"a limit on {' or '.join(limited or [name])}"]
-
-
-def _names_that_help(answer: Missing) -> list[str]:
-    """A model or GPU by name gives many facts at once."""
-    from formulas.models import find_model
-
-    wanted = {name for names in answer.alternatives for name in names}
-    found = []
-    if wanted & set(find_model("llama-3.1-8b").facts):
-        found.append("model NAME (derive models lists them)")
-    if wanted & _FROM_GPU:
-        found.append("gpu N x NAME (derive gpus lists them)")
-    return [" and ".join(found)] if found else []
 
 
 def _assumptions(evidence: Evidence) -> str:

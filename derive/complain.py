@@ -41,13 +41,13 @@ def complain(problem: Problem, line: str = "") -> str:
     """
     shown = problem.line or line
     span = problem.span or _found(problem.word, shown)
-    picture = _picture(shown, span) if shown and span else ()
+    shape = picture(shown, span) if shown and span else ()
     # A name that somebody brought may hold anything, also what moves a terminal's cursor.
-    text = (str(problem), *(INDENT + part for part in (*picture, *problem.help)))
+    text = (str(problem), *(INDENT + part for part in (*shape, *problem.help)))
     return "\n".join(_printable(row) for row in text)
 
 
-def _picture(line: str, span: Span) -> tuple[str, str]:
+def picture(line: str, span: Span) -> tuple[str, str]:
     """The line, or a window of it, and the carets below."""
     start, end = span[0], max(span[1], span[0] + 1)
     left, right = _window(len(line), start, end)

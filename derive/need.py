@@ -76,7 +76,7 @@ def missing_rows(
     else:
         texts = (", ".join(map(_stated, names)) for names in answer.alternatives)
         rows += [("or" if place else "give", text) for place, text in enumerate(texts)]
-    known = ", ".join(spelt_statement(row) for row in asked.statements)
+    known = ", ".join(row.text or spelt_statement(row) for row in asked.statements)
     return (*rows, ("known", known)) if known else tuple(rows)
 
 

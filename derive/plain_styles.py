@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from derive.figures import grouped
 from derive.letters import is_words, superscript, unicode_letter
@@ -157,3 +157,6 @@ LETTERS = Style(
     slash=_tight_slash,
     least_factor=Level.SLASH,
 )
+# Every sign written out, as one types it; and the same as tight as numbers can stand.
+TYPED = replace(NAMES, between=lambda left, right: " * ")
+TYPED_NUMBERS = replace(NAMES, between=lambda left, right: "*", slash=lambda top, bottom: "/")

@@ -29,7 +29,7 @@ def replay(
         try:
             conversation, outcome = conversation.say(line)
         except Problem as problem:
-            problem.message = f"line {number}: {problem.message}"
+            problem.help = (*problem.help, f"line {number}")
             show(line, problem)
             status = "error"
             if not keep_going:

@@ -85,8 +85,7 @@ class Reply:
         """The card as blocks, which any output format renders."""
         from derive.card import card
 
-        asked = self.asked
-        return card(self.answer, asked.read_as, asked.unit, steps, asked.quantity)
+        return card(self.answer, self.asked, steps)
 
     def outcome(self) -> Outcome:
         """The reply as what its line comes to."""

@@ -90,6 +90,12 @@ def between(span: Interval, text: Any) -> str:
 
 def contradiction_text(answer: Contradiction) -> str:
     """Both values of the quantity, and where the other one comes from."""
+    by = f" ({answer.relation})" if answer.relation in catalogue().relations else ""
+    return contradiction_values(answer) + by
+
+
+def contradiction_values(answer: Contradiction) -> str:
+    """Both values of the quantity."""
     quantity = catalogue().quantities[answer.quantity]
     stated, derived = (
         display(value, quantity.unit, quantity.label) for value in (answer.stated, answer.derived)
@@ -99,7 +105,7 @@ def contradiction_text(answer: Contradiction) -> str:
     if answer.relation not in catalogue().relations:
         texts = " and ".join(s.text for s in answer.conflict)
         return f"{texts} contradict each other: {answer.quantity} is {stated} or {derived}"
-    return f"{answer.quantity} = {stated} contradicts {derived} ({answer.relation})"
+    return f"{answer.quantity} = {stated} contradicts {derived}"
 
 
 def remarks(answer: Answer, domain: Domain) -> tuple[str, ...]:

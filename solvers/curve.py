@@ -61,7 +61,7 @@ def curve_of(request: Request, answer: Answer) -> Curve:
     if isinstance(settled, Contradiction):
         raise NotSmooth(f"what is stated of {settled.quantity} contradicts itself")
     chain = settled.chain
-    if VOCABULARY[answer.find].domain.choices:
+    if chain.catalogue.quantities[answer.find].domain.choices:
         raise NotSmooth(f"{answer.find} is one of its choices, and does not move by a per cent")
     if answer.sense and answer.binding and answer.binding != ("facts",):
         return _at_limit(chain, answer)

@@ -67,8 +67,10 @@ def takeovers(
 
     NotSmooth where the places cannot all be found.
     """
-    free = {curve.find} if moving.limit is not None else {curve.find, moving.name}
-    path = _Path(curve, moving, Along(curve.chain, frozenset(free)))
+    # A value that follows from the facts is no symbol beside them.
+    asked = frozenset((curve.find,)) if curve.gap is not None else frozenset[str]()
+    moved = frozenset((moving.name,)) if moving.limit is None else frozenset[str]()
+    path = _Path(curve, moving, Along(curve.chain, asked | moved))
     try:
         found = [
             Takeover(at, event.name, event.relation == ARM)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from formulas.formula import VOCABULARY
 from formulas.quantity import Quantity
 from solvers.along import Along
 from solvers.answer import (
@@ -27,6 +26,7 @@ from solvers.answer import (
     Unbounded,
     Unproved,
 )
+from solvers.backward import equations
 from solvers.bounds import feasible_set
 from solvers.evidence import constrained, replayed
 from solvers.extreme import grid_of
@@ -86,17 +86,15 @@ def extreme_within(request: Request, box: Box, middle: Answer) -> Answer:
 
 def _limits(request: Request, box: Box) -> _Limits | Unproved:
     settled = settled_of(chain_of(request))
-    quantity = VOCABULARY[request.find]
     if isinstance(settled, Contradiction):
         return Unproved(request.find, "what is stated contradicts itself")
+    quantity = settled.chain.catalogue.quantities[request.find]
     known = replace(settled.chain, unknowns=frozenset())
     if request.sense and known.by_relation(request.find) is not None:
         return Unproved(request.find, "the facts leave one value: ask it without max or min")
-    moved = known.catalogue.downstream(request.find)
-    if any(name in moved for name in known.equated()) or request.scenario.equations:
-        return Unproved(
-            request.find, "a stated result and a range of facts together are not solved"
-        )
+    if equations(settled.chain):
+        reason = "a stated result and a range of facts together are not solved"
+        return Unproved(request.find, reason)
     deciding = _deciding(known, box)
     if deciding:
         return Unproved(request.find, f"which relation answers depends on {deciding}")

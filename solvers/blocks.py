@@ -9,7 +9,7 @@ from typing import Any
 from solvers.chain import Chain
 from solvers.found import Found, Lacking
 from solvers.number import Undefined, is_number, same
-from solvers.remaining import Row, remaining
+from solvers.remaining import Row, remaining, undefined
 from solvers.settle import TRUST
 from solvers.structure import Block, structure_of
 from solvers.together import Point, solve_together
@@ -78,16 +78,20 @@ def _parts(rows: Mapping[str, Row]) -> Iterator[Mapping[str, Row]]:
 
 
 def _by_rows(
-    chain: Chain, rows: Mapping[str, Row], all_rows: Mapping[str, Row], wanted: Sequence[str]
+    chain: Chain,
+    rows: Mapping[str, Row],
+    all_rows: Mapping[str, Row],
+    wanted: Sequence[str],
 ) -> Joined | None:
     structure = structure_of({key: row.names for key, row in rows.items()})
     blocks = _needed(rows, structure.blocks, _lacking(chain, wanted))
     if not blocks:
         return None
+    free = undefined(rows)
     results = [Joined((chain,))]
     for block in blocks:
         results = [
-            _merged(result, _solved(rows, block, known))
+            _merged(result, _solved(rows, block, free, known))
             for result in results
             for known in result.chains
         ]
@@ -97,9 +101,8 @@ def _by_rows(
         results = [r for r in results if r.chains][:_MOST_POINTS] or results[:1]
         if not results[0].chains:
             return results[0]
-    used = {str(key) for block in blocks for key in block.equations}
-    rest = [row for key, row in all_rows.items() if key not in used and not row.is_default]
-    chains = (_checked(chain, rest) for result in results for chain in result.chains)
+    firm = [row for row in all_rows.values() if not row.is_default and not row.defines]
+    chains = (_checked(chain, firm) for result in results for chain in result.chains)
     return Joined(
         tuple(chain for chain in chains if chain is not None),
         frozenset[str]().union(*(r.targets for r in results)),
@@ -108,15 +111,17 @@ def _by_rows(
 
 
 def _checked(chain: Chain, rows: Sequence[Row]) -> Chain | None:
-    """The chain, unless an equation that was not needed fails at the solution.
+    """The chain, unless an equation fails at the solution: the proof by substitution.
 
-    One that fails by an assumption of its own only withdraws that, which is noted.
+    One that was not needed and fails by an assumption of its own only withdraws that, which is
+    noted.
     """
     trusted = frozenset[str]().union(*(found.guessed for found in chain.solved.values()))
+    forwards = replace(chain, forwards=True)
     notes = []
     for row in rows:
         try:
-            left, right, used = row.sides(chain)
+            left, right, used = row.sides(forwards)
         except (Lacking, Undefined):
             continue
         if not (is_number(left) and is_number(right)) or same(left, right):
@@ -160,7 +165,7 @@ def _merged(before: Joined, after: Joined) -> Joined:
     return replace(after, targets=before.targets | after.targets, texts=texts)
 
 
-def _solved(system: Mapping[str, Row], block: Block, chain: Chain) -> Joined:
+def _solved(system: Mapping[str, Row], block: Block, free: frozenset[str], chain: Chain) -> Joined:
     """The chains that know the block's unknowns as well."""
     rows = {str(key): system[str(key)] for key in block.equations}
     torn = _torn(rows, block.unknowns)
@@ -170,7 +175,8 @@ def _solved(system: Mapping[str, Row], block: Block, chain: Chain) -> Joined:
         return Joined((chain,))
     if any(_is_withdrawn(chain, name) for name in torn):
         return Joined(refused=f"{', '.join(torn)} would be inferred from assumptions")
-    work = replace(chain, unknowns=chain.unknowns | set(torn), forwards=True)
+    waiting = free - chain.solved.keys()
+    work = replace(chain, unknowns=chain.unknowns | waiting | set(torn), forwards=True)
     try:
         sides = [row.sides(work) for row in residuals]
     except (Lacking, Undefined) as trouble:

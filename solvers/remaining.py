@@ -46,8 +46,29 @@ class Row:
 
 
 def remaining(chain: Chain, wanted: Iterable[str]) -> Mapping[str, Row]:
-    """Every equation that has a part in what is wanted, or in what is stated and not used yet."""
-    builder = _Builder(replace(chain, forwards=True))
+    """Every equation that has a part in what is wanted, or in what is stated and not used yet.
+
+    Unknowns without a definition stand as symbols while these are gathered: a lower relation must
+    not answer for one that only waits for what is being solved for.
+    """
+    names = tuple(wanted)
+    free = frozenset(names)
+    while True:
+        rows = _gathered(replace(chain, forwards=True, unknowns=free), names)
+        found = undefined(rows)
+        if found <= free:
+            return rows
+        free |= found
+
+
+def undefined(rows: Mapping[str, Row]) -> frozenset[str]:
+    """The unknowns that nothing but a default defines."""
+    defined = {row.defines for row in rows.values() if not row.is_default}
+    return frozenset[str]().union(*(row.names for row in rows.values())) - defined
+
+
+def _gathered(chain: Chain, wanted: Iterable[str]) -> dict[str, Row]:
+    builder = _Builder(chain)
     for name in wanted:
         builder.need(name)
     for target in chain.equated():
@@ -99,10 +120,10 @@ class _Builder:
 
     def _known(self, name: str) -> bool:
         try:
-            self.chain.value(name)
+            value = self.chain.value(name).value
         except Lacking:
             return False
-        return True
+        return not isinstance(value, sympy.Basic)
 
     def _unknown(self, names: Iterable[str]) -> frozenset[str]:
         found = frozenset(name for name in names if not self._known(name))

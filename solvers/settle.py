@@ -59,6 +59,8 @@ def _first_clash(chain: Chain, settled: frozenset[str]) -> tuple[str, Found] | N
             chain,
             scenario=chain.scenario.without(name),
             allowed=chain.allowed - {name},
+            # One step backwards is followed; what lies further is looked at where it is needed.
+            solving=chain.solving | {name},
         )
         try:
             found = without.value(name)

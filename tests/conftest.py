@@ -10,12 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from derive.cli import main
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = Path(__file__).parent / "golden"
 PATIENCE = 60
+
+# 100 examples of every property; ten times as many under --hypothesis-profile=thorough.
+_QUIET = (HealthCheck.too_slow, HealthCheck.filter_too_much)
+settings.register_profile("ci", max_examples=100, deadline=None, suppress_health_check=_QUIET)
+settings.register_profile("thorough", settings.get_profile("ci"), max_examples=1000)
+settings.load_profile("ci")
 
 
 @dataclass(frozen=True)

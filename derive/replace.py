@@ -51,8 +51,11 @@ def subject(statement: Statement) -> Subject:
             return ("model",)
         case UseGpu():
             return ("gpu",)
+        case AmongNames("gpu"):
+            # A list of GPUs says nothing of how many there are.
+            return ("gpus",)
         case Choose(choice) | AmongNames(choice):
-            return ("gpu",) if choice == "gpu" else ("value", _BYTES_OF.get(choice, choice))
+            return ("value", _BYTES_OF.get(choice, choice))
         case Limit(quantity, relation):
             return ("limit", quantity, relation[0])
         case Fact() | Between() | Spread() | Calculated() | Same() | Among():

@@ -147,14 +147,11 @@ def _plan(scenario: Scenario, axes: frozenset[str], name: str) -> Plan | None:
 
 def _may_clash(chain: Chain, axes: frozenset[str]) -> bool:
     """Whether what is stated may contradict a relation at some of the points."""
-    below = frozenset[str]().union(*(chain.catalogue.downstream(axis) for axis in axes))
-    stated = set(chain.equated())
-    if below & stated - axes:
-        return True
-    for axis in axes & stated:
-        without = chain.scenario.without(axis)
+    moved = axes.union(*(chain.catalogue.downstream(axis) for axis in axes))
+    for name in moved & set(chain.equated()):
+        without = chain.scenario.without(name)
         try:
-            replace(chain, scenario=without, allowed=chain.allowed - {axis}).value(axis)
+            replace(chain, scenario=without, allowed=chain.allowed - {name}).value(name)
         except (Lacking, Undefined):
             continue
         return True

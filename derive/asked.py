@@ -40,6 +40,7 @@ class Asked:
     over: tuple[Axis, ...] = ()
     prefer: Mapping[str, str] = field(default_factory=dict)
     expression: Any = None
+    expression_unit: Unit | None = None
     line: str = ""
     span: Span | None = None
 
@@ -53,7 +54,9 @@ class Asked:
         """What is asked: a word of the vocabulary, or a nameless amount for a calculation."""
         if self.expression is None:
             return catalogue().quantities[self.find]
-        return Quantity(self.find, "", _unit_of(self.expression), REAL, "a calculation")
+        # What numbers with units bring into a calculation, its quantities do not show.
+        unit = self.expression_unit or _unit_of(self.expression)
+        return Quantity(self.find, "", unit, REAL, "a calculation")
 
     def request(self) -> Request:
         """What the solver answers; Problem for a model or GPU that is not known."""
@@ -74,9 +77,7 @@ def asked_of(
     """The request of a line, beside what was stated before it; a line of facts asks nothing."""
     name = question.find
     if question.expression is not None:
-        from derive.as_plain import plain
-
-        name = plain(question.expression)
+        name = _spelt(question.expression, question.expression_unit)
     if name is None:
         raise Problem("syntax", "nothing asked", ("ask a quantity:  tpot given ...",))
     return Asked(
@@ -88,9 +89,18 @@ def asked_of(
         over=question.over,
         prefer=prefer or {},
         expression=question.expression,
+        expression_unit=question.expression_unit,
         line=question.text,
         span=_place(question.text, name),
     )
+
+
+def _spelt(expression: Any, unit: Unit | None) -> str:
+    """The calculation as it can be asked again."""
+    from derive.as_plain import plain
+    from derive.spelt_calculation import spelt
+
+    return plain(expression) if unit is None else spelt(expression, unit)
 
 
 def _place(line: str, name: str) -> Span | None:

@@ -21,8 +21,13 @@ LARGEST_POWER = 60
 LARGEST_DEGREE = 100
 
 # Prices are kept for an hour; every other amount of a calculation is in base units.
-_HOURLY = parse_unit("USD/h")
-_OWN = {_HOURLY.powers: _HOURLY}
+_OWN = {
+    unit.powers: unit
+    for unit in map(
+        parse_unit,
+        ("1", "byte", "s", "FLOP", "USD", "J", "byte/s", "FLOP/s", "1/s", "FLOP/byte", "USD/h"),
+    )
+}
 
 
 def own_unit(unit: Unit) -> Unit:

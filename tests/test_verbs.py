@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import random
 import re
 from collections.abc import Iterator, Mapping
@@ -43,6 +44,7 @@ def talk(*lines: str) -> tuple[Conversation, list[Outcome]]:
     conversation, outcomes = Conversation(), []
     for line in lines:
         conversation, outcome = conversation.say(line)
+        assert json.loads(json.dumps(outcome.data, allow_nan=False)) == outcome.data
         outcomes.append(outcome)
     return conversation, outcomes
 
@@ -172,12 +174,12 @@ def test_which_needs_a_list_of_values() -> None:
 # -- sweep
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_a_large_sweep_agrees_with_the_oracle(seed: int) -> None:
     """Far more points than are answered one by one, so that numpy computes most of them."""
     choose = random.Random(100 + seed)
     facts = deployment(choose)
-    batches = sorted(choose.sample(range(1, 600), 60))
+    batches = sorted(choose.sample(range(1, 600), 30))
     axes = {"batch": batches, "tp": [1, 2, 3, 4, 8]}
     limit = stated(float(Model(oracle_facts(facts))["tpot"]) * choose.uniform(0.7, 1.5))
     question = Question(
@@ -225,7 +227,7 @@ def test_a_large_sweep_decides_the_edges_exactly() -> None:
     for sign, holds in (("<=", True), ("<", False)):
         question = Question(
             "", "sweep", names=("tpot", "replicas"),
-            over=(Axis("batch", tuple(map(Fraction, range(1, 200)))),),
+            over=(Axis("batch", tuple(map(Fraction, range(1, 160)))),),
             # With these requests exactly three replicas are busy at batch 77.
             statements=(
                 Limit("tpot", sign, exact.value, "tpot"),
@@ -506,7 +508,7 @@ def test_the_card_of_a_need_has_the_form_of_the_error() -> None:
     assert lines[0] == "tpot needs 2 more facts"
     assert re.match(r"  give   model NAME     or  d_head = \.\.\., ", lines[1])
     assert "  and    context = ...  or  prompt = ..., output = ..." in lines
-    assert lines[-1] == "  known  gpu 8 x h100-sxm, batch = 32"
+    assert lines[-1] == "  known  gpu 8 x h100-sxm, batch 32"
 
 
 def test_what_is_known_has_its_origin() -> None:
@@ -619,7 +621,7 @@ def test_formulas_and_show_are_the_pages_of_the_command() -> None:
     page = last("show kv_bytes_per_token for n_kv_heads")
     assert page.document == show_document("kv_bytes_per_token", "n_kv_heads")
     assert page.data.items() >= show_data("kv_bytes_per_token", "n_kv_heads").items()
-    with pytest.raises(Problem, match="nothing"):
+    with pytest.raises(Problem, match="has 'zzzz'"):
         last("formulas zzzz")
 
 

@@ -136,5 +136,6 @@ def _finding_data(finding: Finding) -> dict[str, Any]:
         **unit,
         "off": finding.off,
         "facts": list(finding.quantities),
+        "through": list(finding.through),
         "text": finding.text,
     }

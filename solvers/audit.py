@@ -75,7 +75,7 @@ def audit(scenario: Scenario, tolerance: float = TOLERANCE) -> Audit:
     return Audit(
         findings,
         tuple(sorted(n for n in yours if n not in tied)),
-        tuple(_loose(trial, findings, [n for n in yours if n in tied])) if whole else (),
+        tuple(_loose(trial, found, [n for n in yours if n in tied])) if whole else (),
         tuple((n, *base.read[n].pair) for n in sorted(base.read.keys() - SILENT)),
     )
 
@@ -86,12 +86,12 @@ def fits(scenario: Scenario, tolerance: float = TOLERANCE) -> bool:
     return all(f.holds or not _is_yours(scenario, f) for f in trial.findings())
 
 
-def _loose(trial: Trial, findings: tuple[Finding, ...], names: list[str]) -> Iterator[Loose]:
+def _loose(trial: Trial, found: list[Finding], names: list[str]) -> Iterator[Loose]:
     """The facts that could be 20 % off unnoticed: each is moved, and what it stands in is tried."""
     for name in sorted(names):
         if trial.base.names.quantities[name].domain.choices:
             continue
-        around = frozenset(f.quantity for f in findings if name in f.quantities) | {name}
+        around = frozenset(f.quantity for f in found if name in f.quantities) | {name}
         lower, higher = (_is_unseen(trial, name, factor, around) for factor in _MOVES)
         if lower or higher:
             yield Loose(name, lower, higher)
@@ -135,6 +135,10 @@ def _is_turned(finding: Finding) -> bool:
 def _told_once(found: list[Finding]) -> tuple[Finding, ...]:
     """Of findings that rest on the same facts, the one by the shortest way; broken ones first."""
     kept: dict[Any, Finding] = {}
-    for row in sorted(found, key=lambda f: (len(f.through), _is_turned(f), f.relation)):
-        kept.setdefault((frozenset(row.quantities), row.holds, row.sense == "="), row)
+    standing = {condition.name for condition in catalogue().constraints}
+    for row in sorted(
+        found,
+        key=lambda f: (f.relation not in standing, len(f.through), _is_turned(f), f.relation),
+    ):
+        kept.setdefault((frozenset(row.quantities), row.holds, row.sense in ("=", "..")), row)
     return tuple(sorted(kept.values(), key=lambda f: (f.holds, len(f.through), -abs(f.off or 0))))

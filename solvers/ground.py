@@ -107,9 +107,16 @@ def _read(scenario: Scenario, stated: Mapping[str, Side]) -> dict[str, Side]:
     return found
 
 
+def _is_cut(scenario: Scenario, relation: Relation) -> bool:
+    """Whether an override cuts the relation, or the one that is the same equation."""
+    twin = catalogue().relations.get(relation.same_as)
+    rows = [scenario.given.get(row.gives) for row in (relation, twin) if row is not None]
+    return any(row is not None and row.override for row in rows)
+
+
 def _takes_part(scenario: Scenario, relation: Relation, sides: Sides) -> bool:
     """True for an equation or a bound that holds of what is stated, and an estimate that is one."""
-    if relation.is_array or relation.is_truth:
+    if relation.is_array or relation.is_truth or _is_cut(scenario, relation):
         return False
     if relation.kind == "model" and not (relation.is_bound or relation.key in ESTIMATES):
         return False

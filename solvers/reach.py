@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from formulas.catalogue import catalogue
@@ -147,18 +147,30 @@ def _through(key: str, unknown: str, sides: Sides) -> Side | None:
     lowered = _inverse(key, unknown) if unknown else _tape(key)
     if lowered is None:
         return None
-    tape = lowered.tape
-    used = {name: sides.get(name) or domain_of(name) for name in tape.names}
+    used = [sides.get(name) or domain_of(name) for name in lowered.tape.names]
+    ends = _enclosed(key, unknown, tuple([(side.low, side.high) for side in used]))
+    if ends is None:
+        return None
+    facts = frozenset[str]().union(*[side.facts for side in used])
+    via = dict.fromkeys(v for side in used for v in side.via)
+    return Side(*ends, facts, (*via, key))
+
+
+# One audit asks the same of a relation for many of its questions.
+@lru_cache(maxsize=1 << 15)
+def _enclosed(
+    key: str, unknown: str, pairs: tuple[tuple[float, float], ...]
+) -> tuple[float, float] | None:
+    lowered = _inverse(key, unknown) if unknown else _tape(key)
+    assert lowered is not None
     found = list(lowered.blank)
-    for name, node in tape.names.items():
-        found[node] = used[name].pair
-    tape.run(found, lowered.nodes)
+    for node, ends in zip(lowered.tape.names.values(), pairs, strict=True):
+        found[node] = ends
+    lowered.tape.run(found, lowered.nodes)
     if any(found[node] == (0.0, 0.0) for node in lowered.divisors):
         return None
     low, high = found[lowered.root]
-    facts: Iterable[str] = (fact for side in used.values() for fact in side.facts)
-    via = (v for side in used.values() for v in side.via)
-    return Side(low, high, frozenset(facts), tuple(dict.fromkeys((*via, key))))
+    return low, high
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,9 +94,8 @@ class Trial:
         for name, left in self.base.stated.items():
             if among is not None and name not in among:
                 continue
-            given = self.base.scenario.given.get(name)
             rows = [r for r in self.base.relations if r.gives == name]
-            if not rows or (given is not None and given.override):
+            if not rows:
                 continue
             sides = reach(self.base, hidden=name)
             for relation in rows:
@@ -129,7 +128,9 @@ class Trial:
             value = float(limit.value)
             right = half(Side(value, value, frozenset((limit.quantity,))), limit.relation)
             by = limit.text or f"{limit.quantity} {limit.relation} {limit.value}"
-            yield self._finding(by, limit.quantity, left, right)
+            # Two figures that a person stated of one quantity are not measured apart.
+            exact = limit.quantity in self.base.stated
+            yield self._finding(by, limit.quantity, left, right, hard=exact)
 
     def _relates(self, sides: dict[str, Side]) -> Iterator[Finding]:
         """Each relation between calculations that a person stated."""
@@ -235,10 +236,11 @@ class Trial:
         left: Side,
         right: Side,
         inputs: tuple[tuple[str, float, float], ...] = (),
+        hard: bool = False,
     ) -> Finding:
         right = self._opened(name, right)
         sense = sense_of(right)
-        hard = sense != "=" and any(_is_physics(key) for key in (*right.via, relation))
+        hard |= sense != "=" and any(_is_physics(key) for key in (*right.via, relation))
         holds = self._gap(left, right, 0.0 if hard else self.tolerance) <= 0
         value, end = compared(left, right), compared_with(left, right)
         off = None if value is None or not end else value / end - 1

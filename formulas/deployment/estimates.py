@@ -13,6 +13,8 @@ AT_BEST = frozenset(
         "deployment.stage_compute_time",
         "deployment.step_time",
         "deployment.tpot",
+        "deployment.flops_per_token",
+        "deployment.prefill_flops",
         "deployment.prefill_time",
         "deployment.ttft",
         "kv_offload.recompute_time",

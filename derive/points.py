@@ -12,6 +12,7 @@ from derive.asked import refuse_outside
 from derive.conversation import Conversation
 from derive.question import Question
 from derive.replace import replaced, subject
+from derive.wording import between
 from formulas.amounts import display
 from formulas.catalogue import catalogue
 from formulas.errors import Problem
@@ -26,6 +27,7 @@ from formulas.statements import (
     UseModel,
 )
 from formulas.storage import BYTES_PER_ELEMENT
+from solvers.answer import Interval
 from solvers.table import Grid
 
 # Other names for bf16's size and for nvfp4.
@@ -183,9 +185,18 @@ def cell(name: str, value: Any) -> str:
         return "-"
     if isinstance(value, str):
         return value
+    if isinstance(value, Interval):
+        return between(value, lambda end: cell(name, end))
     quantity = catalogue().quantities[name]
     counted = str(quantity.unit) == "1" and quantity.domain.whole
     return display(value, quantity.unit, "" if counted else quantity.label)
+
+
+def number(value: Any) -> Any:
+    """A value for JSON; one that lies between two as both of them."""
+    if isinstance(value, Interval):
+        return [plain(value.low), plain(value.high)]
+    return plain(value)
 
 
 def at_data(at: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from derive.as_json import plain
 from derive.conversation import Conversation
 from derive.csv_file import checked_path, write_csv
 from derive.deadline import TimedOut, within
 from derive.document import Block, Heading, Line, Table
+from derive.lacking import lacking
 from derive.outcome import Outcome
-from derive.points import NAMED, Points, at_data, cell, label, points_of
+from derive.points import NAMED, Points, at_data, cell, label, number, points_of
 from derive.question import Question
 from derive.under_table import assumed, assumed_data, fields, unchecked, why_not
 from derive.wording import status
@@ -32,16 +32,16 @@ def answer_sweep(conversation: Conversation, question: Question) -> tuple[Conver
     asked = [name for name in dict.fromkeys(question.names) if name not in points.grid.axes]
     try:
         with within(conversation.seconds):
-            first = answered(points.grid, next(points.grid.points()), (*asked, MEMORY))
-            if first.values[MEMORY] is not None and MEMORY not in asked:
+            if MEMORY not in asked and _is_known(points.grid, MEMORY):
                 asked.append(MEMORY)
             rows = table(points.grid, asked)
             shared = _assumed_everywhere(points.grid, rows, asked)
     except TimedOut:
         return conversation, _stopped(points, question, conversation.seconds)
-    lacking = [row.failed for row in rows if isinstance(row.failed, Missing)]
-    if len(lacking) == len(rows):
-        return conversation, _missing(question, lacking[0])
+    refused = [row.failed for row in rows if isinstance(row.failed, Missing)]
+    if len(refused) == len(rows):
+        what = ", ".join(label(name) for name in question.names)
+        return conversation, lacking(what, points, refused[0])
     if path is not None:
         write_csv(path, _csv(points, rows, asked))
     data = _data(question, points, rows, asked, shared)
@@ -50,6 +50,12 @@ def answer_sweep(conversation: Conversation, question: Question) -> tuple[Conver
         data["file"] = str(path)
         blocks.append(Line(f"{len(rows)} rows written to {path}"))
     return conversation, Outcome(data["status"], tuple(blocks), data)
+
+
+def _is_known(grid: Grid, name: str) -> bool:
+    """Whether the quantity has a value at the first or the last point."""
+    ends = [{axis: values[place] for axis, values in grid.axes.items()} for place in (0, -1)]
+    return any(answered(grid, at, (name,)).failed is None for at in ends)
 
 
 def _assumed_everywhere(
@@ -132,7 +138,7 @@ def _data(
 
 def _row_data(row: Row, asked: Sequence[str]) -> dict[str, Any]:
     found: dict[str, Any] = at_data(row.at)
-    found |= {label(name): plain(row.values[name]) for name in asked}
+    found |= {label(name): number(row.values[name]) for name in asked}
     found |= {"feasible": row.feasible, "broken": list(row.broken)}
     if row.failed is not None:
         found |= {"status": status(row.failed), "message": why_not(row.failed)}
@@ -144,29 +150,23 @@ def _csv(points: Points, rows: Sequence[Row], asked: Sequence[str]) -> list[list
     lines: list[list[Any]] = [[*names, "feasible", "broken"]]
     for row in rows:
         data: Mapping[str, Any] = _row_data(row, asked)
-        values = ["" if data[name] is None else data[name] for name in names]
-        lines.append([*values, "yes" if row.feasible else "no", " ".join(row.broken)])
+        lines.append(
+            [
+                *(_csv_cell(data[name]) for name in names),
+                "yes" if row.feasible else "no",
+                " ".join(row.broken),
+            ]
+        )
     return lines
 
 
+def _csv_cell(value: Any) -> Any:
+    if isinstance(value, list):
+        return "..".join(str(end) for end in value)
+    return "" if value is None else value
+
+
 # -- where there is no table
-
-
-def _missing(question: Question, answer: Missing) -> Outcome:
-    what = ", ".join(label(name) for name in question.names)
-    give = [", ".join(names) for names in answer.alternatives]
-    because = [answer.reason] if answer.reason else []
-    blocks: list[Block] = [Heading(f"{what} needs more facts")]
-    blocks += fields([("because", because), ("give", give)])
-    data = {
-        "status": "missing",
-        "find": what,
-        "value": None,
-        "display": "missing",
-        "missing": [list(names) for names in answer.alternatives],
-        "message": answer.reason or f"{what} needs more facts",
-    }
-    return Outcome("missing", tuple(blocks), data)
 
 
 def _stopped(points: Points, question: Question, seconds: float) -> Outcome:

@@ -78,14 +78,20 @@ def unchecked(evidence: Iterable[Evidence]) -> tuple[str, ...]:
 def why_not(answer: Answer) -> str:
     """Why a point has no value, in a few words."""
     from derive.wording import contradiction_text, status
-    from solvers.answer import Contradiction, Infeasible, Unproved
+    from solvers.answer import Choice, Contradiction, Exact, Infeasible, Range, Unproved
 
     match answer:
-        case Missing(alternatives=sets) if sets:
-            return f"needs {', '.join(sets[0])}"
+        case Missing(alternatives=sets, reason=reason) if sets:
+            # To give what is limited would leave nothing to be limited.
+            fitting = [names for names in sets if f"limit on {names[0]} " not in reason]
+            return f"needs {', '.join((fitting or sets)[0])}"
         case Contradiction():
             return contradiction_text(answer)
         case Infeasible(reason=reason) | Unproved(reason=reason):
             return reason
+        case Exact(branches=branches) if branches:
+            return "has several values"
+        case Exact() | Range() | Choice():
+            return "is not known here"
         case _:
             return status(answer)

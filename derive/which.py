@@ -10,17 +10,27 @@ from derive.as_json import plain
 from derive.asked import Asked
 from derive.conversation import Conversation
 from derive.deadline import TimedOut, within
-from derive.document import Block, Heading
+from derive.document import Block, Heading, Line
+from derive.lacking import lacking
 from derive.outcome import Outcome
 from derive.points import NAMED, Points, at_data, cell, label, points_of
 from derive.question import Question
 from derive.session import Reply
 from derive.under_table import assumed, assumed_data, fields, groups, unchecked
-from derive.which_table import GPUS, reason, row_data, which_table
-from formulas.statements import Among, Axis, Limit, Statement
+from derive.which_table import GPUS, in_part, reason, row_data, which_table
+from formulas.errors import Problem
+from formulas.statements import Among, Axis, Between, Spread, Statement
 from solvers.answer import Evidence, Exact, Infeasible, Missing
 from solvers.table import Row, answered, table
 
+# What the name of each choice states.
+_STATED_BY = {
+    "model": "n_layers",
+    "gpu": "vram_bytes",
+    "mig_profile": "vram_bytes",
+    "weight_dtype": "bytes_per_weight",
+    "kv_dtype": "kv_bytes_per_element",
+}
 _WAYS_OUT = ("conflict", "relaxations", "cannot_help")
 _MEMORY = ("memory_used_per_gpu", "memory_budget")
 
@@ -33,11 +43,14 @@ def answer_which(conversation: Conversation, question: Question) -> tuple[Conver
     named = {axis.name: axis for axis in question.over}
     axes = [named.pop(name, Axis(name)) for name in question.names]
     points = points_of(conversation, question, (*axes, *named.values()))
+    _refuse_uncertain(points)
     try:
         with within(conversation.seconds):
             rows = table(points.grid, (_asked(points),), exact=True)
             best = _best(rows)
             around = _memory(points, best or rows[0])
+            if not any(_decided(row) for row in rows):
+                rows, best = (answered(points.grid, rows[0].at, _MEMORY[:1]),), None
     except TimedOut:
         return conversation, _stopped(points, conversation.seconds)
     outcome = _outcome(conversation, points, rows, best, around)
@@ -46,11 +59,27 @@ def answer_which(conversation: Conversation, question: Question) -> tuple[Conver
     return conversation, outcome
 
 
+def _decided(row: Row) -> bool:
+    """Whether anything at the point speaks for or against it."""
+    told = (check.stated or check.name == "memory" for check in row.checks)
+    return bool(row.broken or row.failed) or any(told)
+
+
+def _refuse_uncertain(points: Points) -> None:
+    """A Problem for a fact that is no one number: whether a limit holds may hang on it."""
+    for row in points.statements:
+        if isinstance(row, Between | Spread):
+            ends = (row.low, row.high) if isinstance(row, Between) else (row.value,)
+            values = ", ".join(cell(row.quantity, end) for end in ends)
+            advice = f"try each:  over {row.quantity} in {{{values}}}"
+            message = f"'which' needs one value of {row.quantity}, not {row.text}"
+            raise Problem("syntax", message, (advice,), row.text)
+
+
 def _asked(points: Points) -> str:
-    """The question at each point: its checks are what is wanted."""
-    numeric = [name for name in points.grid.axes if name not in NAMED]
-    limited = [row.quantity for row in points.statements if isinstance(row, Limit)]
-    return next(iter((*numeric, *limited, _MEMORY[0])))
+    """The question at each point: a quantity that is stated there, for the checks beside it."""
+    name = min(points.grid.axes, key=lambda axis: axis in NAMED)
+    return _STATED_BY.get(name, name)
 
 
 def _memory(points: Points, row: Row) -> tuple[Evidence, ...]:
@@ -83,9 +112,9 @@ def _outcome(
     names = list(points.grid.axes)
     known = [answer.evidence for row in rows for answer in row.answers]
     shown = [a.evidence for a in (best or rows[0]).answers]
-    lacking = [row.failed for row in rows if isinstance(row.failed, Missing)]
-    if best is None and len(lacking) == len(rows):
-        return _missing(names, lacking[0])
+    refused = [row.failed for row in rows if isinstance(row.failed, Missing)]
+    if best is None and len(refused) == len(rows):
+        return lacking(", ".join(map(label, names)), points, refused[0], "which ")
     data: dict[str, Any] = {
         "status": "ok" if best else "infeasible",
         "find": ", ".join(label(name) for name in names),
@@ -105,6 +134,9 @@ def _outcome(
     below += [("read as", points.read_as), ("assumed", assumed((*shown, *around)))]
     blocks: list[Block] = [] if best else [Heading(f"no {data['find']} satisfies this")]
     blocks.append(which_table(names, rows, best))
+    if len(in_part(rows)) < len(rows):
+        left_out = len(rows) - len(in_part(rows))
+        blocks.append(Line(f"  {left_out} of {len(rows)} rows are left out; --json has all"))
     blocks += fields([*below, ("unchecked", unchecked(known))])
     return Outcome(data["status"], tuple(blocks), data, reply)
 
@@ -116,22 +148,6 @@ def _chosen(names: Sequence[str], best: Row | None) -> dict[str, Any]:
     shown = ", ".join(f"{label(name)} = {cell(name, best.at[name])}" for name in names)
     value = plain(best.at[names[0]]) if len(names) == 1 else None
     return {"value": value, "display": shown, "kind": "choice", "choice": choice}
-
-
-def _missing(names: Sequence[str], answer: Missing) -> Outcome:
-    what = ", ".join(label(name) for name in names)
-    blocks: list[Block] = [Heading(f"which {what} needs more facts")]
-    because = [("because", (answer.reason,))] if answer.reason else []
-    give = [", ".join(names) for names in answer.alternatives]
-    data = {
-        "status": "missing",
-        "find": what,
-        "value": None,
-        "display": "missing",
-        "missing": [list(names) for names in answer.alternatives],
-        "message": answer.reason or f"{what} needs more facts",
-    }
-    return Outcome("missing", (*blocks, *fields([*because, ("give", give)])), data)
 
 
 def _stopped(points: Points, seconds: float) -> Outcome:

@@ -26,10 +26,14 @@ _TOO = {
 }
 _USUALLY = {"<": "too much", ">": "too little"}
 _FEW_NAMED = 16
+LONGEST = 40
 
 
 def which_table(names: Sequence[str], rows: Sequence[Row], best: Row | None) -> Table:
-    """A row for each point: its choices, each limit's value and whether it holds, and the mark."""
+    """A row for each point: its choices, each limit's value and whether it holds, and the mark.
+
+    Of many points only those that break nothing are shown, if there are any.
+    """
     shown = _shown_checks(rows)
     others = any(_others(row, shown) for row in rows)
     columns = [label(name) for name in names]
@@ -37,7 +41,7 @@ def which_table(names: Sequence[str], rows: Sequence[Row], best: Row | None) -> 
         columns += [_heading(name, rows), ""]
     columns += [*(["also breaks"] if others else []), ""]
     body = []
-    for row in rows:
+    for row in in_part(rows):
         cells = [cell(name, row.at[name]) for name in names]
         for name in shown:
             cells += _verdict(row, name, rows)
@@ -46,6 +50,14 @@ def which_table(names: Sequence[str], rows: Sequence[Row], best: Row | None) -> 
         body.append(tuple(cells))
     numeric = [label(name) for name in names if name not in NAMED]
     return Table(tuple(columns), tuple(body), (*numeric, *(_heading(n, rows) for n in shown)))
+
+
+def in_part(rows: Sequence[Row]) -> Sequence[Row]:
+    """The rows that are shown: all, or of many the first ones that break nothing."""
+    if len(rows) <= LONGEST:
+        return rows
+    good = [row for row in rows if row.feasible]
+    return (good or rows)[:LONGEST]
 
 
 def _mark(names: Sequence[str]) -> str:

@@ -109,6 +109,8 @@ def _behind(reply: Reply, known: Sources) -> list[str]:
     if reply.asked.expression is not None:
         return sorted(symbol.name for symbol in reply.asked.expression.free_symbols)
     limits = [row.quantity for row in known.scenario.limits]
+    if reply.answer.find in known.steps:
+        return [reply.answer.find]
     last = [step.because for step in reversed(list(known.steps.values())) if step.because]
     return list(dict.fromkeys([*limits, *last[:1]]))
 

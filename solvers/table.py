@@ -7,13 +7,13 @@ numpy kernels of the relations, and every point that floats cannot decide is ans
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
 from formulas.errors import Problem
 from formulas.scenario import Scenario
-from solvers.answer import Answer, Check, Exact
+from solvers.answer import Answer, Check, Exact, Range
 from solvers.limits import shown_names
 from solvers.solve import Request, solve
 
@@ -34,6 +34,8 @@ Build = Callable[[At], Scenario]
 @dataclass(frozen=True, slots=True)
 class Row:
     """One point: the value of each asked quantity, None where it has none, and what is broken.
+
+    A value that is known to lie between two is their Interval.
 
     `checks` has both sides of every constraint where the point was answered exactly; `failed` is
     the answer that is no value, where there is one.
@@ -99,16 +101,31 @@ def answered(grid: Grid, at: At, names: Sequence[str]) -> Row:
     """The row of one point, by a question for each name."""
     scenario = grid.build(at)
     answers = [solve(Request(name, scenario, prefer=grid.prefer)) for name in names]
-    values = {name: _value(found) for name, found in zip(names, answers, strict=True)}
-    failed = next((a for a in answers if _value(a) is None), None)
+    found = [_value(answer, bool(scenario.ranges)) for answer in answers]
+    failed = next((a for a, value in zip(answers, found, strict=True) if value is None), None)
+    if isinstance(failed, Range):
+        # A limit on what is asked leaves a range; without it the answer says what lacks.
+        unlimited = replace(scenario, limits=())
+        failed = solve(Request(failed.find, unlimited, prefer=grid.prefer))
     # The checks of a refusal speak of the same point.
     checks = next((a.evidence.checks for a in answers if a.evidence.checks), ())
     broken = shown_names(tuple(c.name for c in checks if not c.holds))
+    values = dict(zip(names, found, strict=True))
     return Row(at, values, broken, checks, tuple(answers), failed)
 
 
-def _value(answer: Answer) -> Any:
-    return answer.value if isinstance(answer, Exact) and len(answer.branches) < 2 else None
+def _value(answer: Answer, uncertain: bool) -> Any:
+    """One value, or beside uncertain facts the interval of one that lies between two.
+
+    Any other range is what a limit alone leaves, and says nothing of the point.
+    """
+    match answer:
+        case Exact(value=value, branches=branches) if len(branches) < 2:
+            return value
+        case Range(intervals=(span,)) if uncertain and None not in (span.low, span.high):
+            return span
+        case _:
+            return None
 
 
 def _too_many(what: str, most: int) -> Problem:

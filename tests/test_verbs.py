@@ -164,6 +164,42 @@ def test_which_without_facts_says_what_is_missing() -> None:
     assert ["batch", "context_tokens"] in outcome.data["missing"]
 
 
+def test_which_of_nothing_says_what_to_give() -> None:
+    outcome = last("which tp")
+    assert outcome.status == "missing"
+    assert [row["name"] for row in outcome.data["give"]] == [
+        "model", "gpu", "context_tokens", "batch"
+    ]  # fmt: skip
+    # What divides the heads of a model needs no GPU.
+    rows = last("which tp given model llama-3.1-8b").data["rows"]
+    assert [row["tp"] for row in rows if row["feasible"]] == [1, 2, 4, 8, 16, 32]
+
+
+def test_a_gpu_of_which_something_is_not_known_is_no_choice() -> None:
+    line = "which gpu given tp = 8, context = 8k, batch = 8, tpot <= 20 ms"
+    rows = last(LLAMA, f"{line}, gpu in {{mi250x, h100-sxm}}").data["rows"]
+    assert [row["feasible"] for row in rows] == [False, True]
+    assert rows[0]["message"] == "needs link_bandwidth"
+    line = "sweep tpot over gpu in {mi250x, h100-sxm} given context = 8k, batch = 8"
+    rows = last(LLAMA, f"{line}, tpot <= 20 ms").data["rows"]
+    assert [row["tpot"] is None for row in rows] == [True, False]
+    assert rows[0]["message"] == "needs link_bandwidth"
+
+
+def test_which_wants_one_value_of_each_fact() -> None:
+    line = "which tp given context = 8k, batch = 8, mbu = 0.7..0.8, tpot <= 20 ms"
+    with pytest.raises(Problem, match="one value of mbu"):
+        last(LLAMA, line)
+
+
+def test_a_long_which_shows_what_breaks_nothing() -> None:
+    outcome = last(LLAMA, "which pp, dp, tp given context = 8k, batch = 32")
+    good = [row for row in outcome.data["rows"] if row["feasible"]]
+    assert len(outcome.data["rows"]) == 4**3
+    assert len(good) < 40
+    assert f"{64 - len(good)} of 64 rows are left out" in text(outcome)
+
+
 def test_which_needs_a_list_of_values() -> None:
     with pytest.raises(Problem, match="no list of choices"):
         last(LLAMA, "which batch given tp = 4")
@@ -298,6 +334,15 @@ def test_a_long_table_is_shown_in_part_and_says_so() -> None:
     assert "164 of 200 rows are left out" in shown
     assert len(shown.splitlines()) < 50
     assert len(outcome.data["rows"]) == 200
+
+
+def test_an_uncertain_fact_makes_intervals_in_a_sweep() -> None:
+    line = "sweep tpot over tp in {4, 8} given context = 8k, batch = 32"
+    rows = last(LLAMA, f"{line}, mbu = 0.7..0.8").data["rows"]
+    ends = [last(LLAMA, f"{line}, mbu = {mbu}").data["rows"] for mbu in (0.8, 0.7)]
+    for row, low, high in zip(rows, *ends, strict=True):
+        assert near(row["tpot"][0], low["tpot"])
+        assert near(row["tpot"][1], high["tpot"])
 
 
 def test_a_sweep_says_what_it_lacks() -> None:

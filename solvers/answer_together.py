@@ -20,7 +20,8 @@ def together(known: Chain, least: int = 1) -> Answer | None:
     if found is None:
         return None
     if found.refused:
-        return Unproved(known.asked, found.refused) if found.targets else None
+        determined = found.several or found.targets
+        return Unproved(known.asked, found.refused) if determined else None
     if found.chains:
         return _answer(known, found)
     # Where a circular default has no solution, nothing that is stated is at fault.

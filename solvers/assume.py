@@ -6,13 +6,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 from formulas.deployment.constraints import OF_TP
-from formulas.deployment.defaults import OF_CONTEXT_ALONE, OF_DENSE_MODELS
+from formulas.deployment.defaults import OF_CONTEXT_ALONE, OF_DENSE_MODELS, SPEAKS_OF_CONTEXT
 from solvers.chain import Chain
 from solvers.found import Found, Lacking
 from solvers.number import Undefined, is_number, less
 
 _PARALLELISM = frozenset(("tp", "pp", "dp", "ep"))
-_SPEAKS_OF_CONTEXT = frozenset(("prompt_tokens", "output_tokens"))
 _CONTEXT_ALONE = frozenset(row.gives for row in OF_CONTEXT_ALONE)
 _DENSE = frozenset(row.gives for row in OF_DENSE_MODELS)
 
@@ -20,7 +19,7 @@ _DENSE = frozenset(row.gives for row in OF_DENSE_MODELS)
 def assumed(chain: Chain, name: str) -> Found | None:
     """The quantity's default; None where it is meant for another question or lacks something."""
     mentioned = chain.mentioned
-    if name in _CONTEXT_ALONE and mentioned & _SPEAKS_OF_CONTEXT:
+    if name in _CONTEXT_ALONE and mentioned & SPEAKS_OF_CONTEXT:
         return None
     if name in _DENSE and not _is_dense(chain):
         return None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from formulas.deployment.defaults import SPEAKS_OF_CONTEXT
 from solvers.chain import Chain
 from solvers.found import Found, Lacking
 from solvers.number import Undefined, is_number, same
@@ -14,7 +15,6 @@ from solvers.settle import TRUST
 from solvers.structure import Block, structure_of
 from solvers.together import Point, solve_together
 
-_SPEAKS_OF_CONTEXT = frozenset(("prompt_tokens", "output_tokens"))
 _MOST_POINTS = 8
 
 
@@ -22,14 +22,15 @@ _MOST_POINTS = 8
 class Joined:
     """Chains that know what was solved together, one for each solution; the equations used.
 
-    `refused` says why there is none, `targets` are the stated quantities that were solved from.
+    `refused` says why there is none, `several` whether it was for several unknowns at once;
+    `targets` are the stated quantities that were solved from.
     """
 
     chains: tuple[Chain, ...] = ()
     targets: frozenset[str] = frozenset()
     texts: tuple[str, ...] = ()
     refused: str = ""
-    empty: bool = False
+    several: bool = False
 
 
 def joined(chain: Chain, wanted: Sequence[str], least: int = 1) -> Joined | None:
@@ -51,15 +52,15 @@ def joined(chain: Chain, wanted: Sequence[str], least: int = 1) -> Joined | None
             continue  # definitions alone leave nothing to solve for
         for part in _parts(rows):
             found = _by_rows(reading, part, rows, wanted)
-            if found is not None and found.chains:
+            if found is not None and (found.chains or found.several):
                 return found
             first = first or found
     return first
 
 
 def _readings(chain: Chain) -> list[Chain]:
-    spoken = replace(chain, speaks_of=_SPEAKS_OF_CONTEXT)
-    return [spoken] if chain.mentioned & _SPEAKS_OF_CONTEXT else [spoken, chain]
+    spoken = replace(chain, speaks_of=SPEAKS_OF_CONTEXT)
+    return [spoken] if chain.mentioned & SPEAKS_OF_CONTEXT else [spoken, chain]
 
 
 def _parts(rows: Mapping[str, Row]) -> Iterator[Mapping[str, Row]]:
@@ -185,13 +186,13 @@ def _solved(system: Mapping[str, Row], block: Block, free: frozenset[str], chain
     result = solve_together([(left, right) for left, right, _ in sides], quantities)
     texts = tuple(row.text for row in residuals)
     if result.refused:
-        return Joined(texts=texts, refused=result.refused)
+        return Joined(texts=texts, refused=result.refused, several=len(torn) > 1)
     used = [found for _, _, rows_used in sides for found in rows_used]
     targets = frozenset(row.target for row in residuals if row.target)
     pairs = dict(zip(torn, residuals, strict=True))
     points = [p for p in result.points if all(map(is_number, p.values()))]
     chains = tuple(_knowing(chain, point, pairs, used, targets) for point in points)
-    return Joined(chains, targets, texts, empty=not chains)
+    return Joined(chains, targets, texts)
 
 
 def _is_withdrawn(chain: Chain, name: str) -> bool:

@@ -8,14 +8,13 @@ from typing import Any
 
 import sympy
 
-from formulas.deployment.defaults import OF_CONTEXT_ALONE
+from formulas.deployment.defaults import OF_CONTEXT_ALONE, SPEAKS_OF_CONTEXT
 from formulas.formula import Relation
 from solvers.chain import Chain
 from solvers.exact import evaluate
 from solvers.found import Found, Lacking
 from solvers.number import Undefined
 
-_SPEAKS_OF_CONTEXT = frozenset(("prompt_tokens", "output_tokens"))
 _CONTEXT_ALONE = frozenset(row.gives for row in OF_CONTEXT_ALONE)
 # A default that is an equation between unknowns; others give a value or have nothing to give it.
 CIRCULAR = frozenset(("batch",))
@@ -135,7 +134,7 @@ class _Builder:
         """The relation that stands for the quantity; the default where nothing else can."""
         chain = self.chain
         default = chain.catalogue.defaults.get(name) if name in chain.allowed else None
-        if name in _CONTEXT_ALONE and not chain.mentioned & _SPEAKS_OF_CONTEXT:
+        if name in _CONTEXT_ALONE and not chain.mentioned & SPEAKS_OF_CONTEXT:
             return default
         relation = next((r for r in chain.relations(name) if chain.takes_part(r)), None)
         return relation or (default if name in CIRCULAR else None)

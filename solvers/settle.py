@@ -7,13 +7,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from formulas.deployment.defaults import DEFAULTS
+from formulas.deployment.defaults import DEFAULTS, OF_CONTEXT_ALONE, SPEAKS_OF_CONTEXT
 from solvers.answer import Contradiction, Statement
 from solvers.chain import Chain
 from solvers.found import Found, Lacking
 from solvers.number import is_number, same
 
 TRUST = [row.gives for row in DEFAULTS]
+_CONTEXT_ALONE = frozenset(row.gives for row in OF_CONTEXT_ALONE)
+# Assumed where nothing is said of it, and firmer than what only the absence of a word suggests.
+_ABSENT = frozenset(("tp", "pp", "dp", "ep"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,10 @@ def settle(chain: Chain) -> Settled | Contradiction:
         if clash is None:
             return Settled(chain, withdrawn)
         name, found = clash
+        if found.assumed & _CONTEXT_ALONE and found.guessed <= _ABSENT:
+            # What is stated says more of prompt and output than that only a context was meant.
+            chain = replace(chain, speaks_of=chain.speaks_of | SPEAKS_OF_CONTEXT)
+            continue
         if not found.guessed:
             return _contradiction(chain, name, found)
         default = max(found.guessed, key=TRUST.index)

@@ -7,13 +7,13 @@ as they stand, so that what is told satisfies them all.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import sympy
 
-from formulas.quantity import Quantity
+from formulas.quantity import Domain, Quantity
 from solvers.equation import solve_equation
 from solvers.exact import evaluate
 from solvers.inverses import arms_of
@@ -32,6 +32,8 @@ from solvers.number import (
 from solvers.roots import Unseparated, zeros
 
 _MOST_ARMS = 128
+# No count of tokens or sequences, and no amount of anything, is beyond these.
+_FAR_COUNT, _FAR = Fraction(10**12), Fraction(10**27)
 _PLAIN = Fraction(1, 10**12)
 _BENT = (sympy.Min, sympy.Max, sympy.Abs, sympy.Piecewise)
 _STEPPED = (sympy.ceiling, sympy.floor, sympy.Mod)
@@ -53,14 +55,19 @@ class Together:
 
 def solve_together(sides: Sequence[tuple[Any, Any]], unknowns: Sequence[Quantity]) -> Together:
     """The points at which both sides of each equation are equal, inside all domains."""
+    gaps = tuple(to_sympy(left) - to_sympy(right) for left, right in sides)
+    own = {q.symbol for q in unknowns}
+    foreign = frozenset[Any]().union(*(gap.free_symbols for gap in gaps)) - own
+    if foreign:
+        names = ", ".join(sorted(symbol.name for symbol in foreign))
+        return Together(refused=f"it depends on {names}, which is not known")
     if len(unknowns) == 1 and len(sides) == 1:
         return _alone(*sides[0], unknowns[0])
-    gaps = tuple(to_sympy(left) - to_sympy(right) for left, right in sides)
     if any(gap.has(*_STEPPED) for gap in gaps):
         return Together(refused="several unknowns under a ceiling, floor or remainder")
     found: list[Point] = []
     try:
-        for arm in _arms(gaps, {q.symbol for q in unknowns}):
+        for arm in _arms(gaps, own):
             found += _eliminated(list(arm), list(unknowns))
     except (Unseparated, _Beyond) as trouble:
         return Together(refused=str(trouble))
@@ -121,7 +128,8 @@ def _eliminated(gaps: list[Any], unknowns: list[Quantity]) -> list[Point]:
         return []  # an equation without an unknown; 0 = 0 would leave one free
     if len(unknowns) == 1:
         quantity = unknowns[0]
-        return [{quantity.name: root} for root in zeros(tops[0], quantity.symbol, quantity.domain)]
+        roots = zeros(tops[0], quantity.symbol, _within_reach(quantity.domain))
+        return [{quantity.name: root} for root in roots]
     row, quantity = _linear(tops, unknowns) or _polynomial(tops, unknowns)
     rest = [q for q in unknowns if q is not quantity]
     others = [top for number, top in enumerate(tops) if number != row]
@@ -139,19 +147,30 @@ def _eliminated(gaps: list[Any], unknowns: list[Quantity]) -> list[Point]:
     return [
         {**point, quantity.name: root}
         for point in _eliminated(reduced, rest)
-        for root in zeros(_at(tops[row], point, rest), symbol, quantity.domain)
+        for root in zeros(_at(tops[row], point, rest), symbol, _within_reach(quantity.domain))
     ]
 
 
+def _within_reach(domain: Domain) -> Domain:
+    """The part of an endless line on which a solution can mean anything."""
+    far = _FAR_COUNT if domain.whole else _FAR
+    low = domain.low if domain.low is not None else -far
+    return replace(domain, low=low, high=far if domain.high is None else domain.high)
+
+
 def _linear(tops: list[Any], unknowns: list[Quantity]) -> tuple[int, Quantity] | None:
-    """The equation and the unknown that stands in it to the first power; the shortest such one."""
+    """The equation and the unknown that stands in it to the first power; the shortest such one.
+
+    One that stands in an exponent elsewhere is left for last.
+    """
+    bent = {q.name: sum(not top.is_polynomial(q.symbol) for top in tops) for q in unknowns}
     found = [
-        (sympy.count_ops(top), row, quantity)
+        (bent[quantity.name], sympy.count_ops(top), row, quantity)
         for row, top in enumerate(tops)
         for quantity in unknowns
         if top.is_polynomial(quantity.symbol) and sympy.Poly(top, quantity.symbol).degree() == 1
     ]
-    return min(found, key=lambda r: (r[0], r[1], r[2].name))[1:] if found else None
+    return min(found, key=lambda r: (*r[:3], r[3].name))[2:] if found else None
 
 
 def _polynomial(tops: list[Any], unknowns: list[Quantity]) -> tuple[int, Quantity]:

@@ -12,6 +12,7 @@ from solvers.answer import (
     Infeasible,
     Missing,
     Range,
+    Unproved,
 )
 from solvers.answer_together import together
 from solvers.backward import backward
@@ -39,7 +40,7 @@ def value_of(settled: Settled) -> Answer:
     if best is not None and not best.guessed:
         return _forward(known, best)
     answer = together(known, least=2)
-    if isinstance(answer, Exact):
+    if isinstance(answer, Exact | Unproved):
         return answer
     answer = backward(chain, assuming=False)
     if answer is not None:

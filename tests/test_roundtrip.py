@@ -13,7 +13,10 @@ from typing import Any
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.deployments import ask, deployment, near, oracle_facts, replayed
+from derive.as_json import answer_object
+from derive.json_question import load_object, read_object
+from solvers.solve import solve
+from tests.deployments import deployment, near, oracle_facts, replayed, spelt
 from tests.oracle import Model, NotKnown
 
 # What a person asks for, and results that they may have measured instead.
@@ -37,6 +40,12 @@ TRIPLES = (
 )
 UNKNOWN = ("prompt_tokens", "output_tokens", "batch")
 seeds = st.integers(0, 2**32)
+
+
+def ask(find: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The answer's object, without the ways out of an infeasible one."""
+    asked = read_object(load_object(f'{{"find": "{find}", "given": {spelt(given)}}}'))
+    return answer_object(solve(asked.request()), asked.unit)
 
 
 def complete(seed: int) -> tuple[random.Random, dict[str, Any]]:
@@ -113,7 +122,8 @@ def test_three_results_give_three_inputs(seed: int) -> None:
     rest = {n: v for n, v in facts.items() if n not in UNKNOWN}
     name = choose.choice(UNKNOWN)
     answer = ask(name, {**rest, **values})
-    assume(answer["status"] != "unproved")
+    # With experts the batch stands in an exponent, where a search may end unproved.
+    assume(answer["status"] != "unproved" or "n_experts" not in facts)
     assert answer["status"] == "ok", (name, results, answer)
     wanted = float(facts[name])
     assert any(near(v, wanted, 1e-6) for v in values_in(answer)), (name, results, wanted, answer)

@@ -201,6 +201,7 @@ DEFAULTS = (
 )
 # Only where neither prompt nor output is stated or asked.
 OF_CONTEXT_ALONE = (mean_context_tokens, prompt_tokens, prefill_interference)
+SPEAKS_OF_CONTEXT = frozenset(("prompt_tokens", "output_tokens"))
 # Only for a model without routed experts.
 OF_DENSE_MODELS = (n_moe_layers, n_experts, experts_per_token)
 # What facts mean that leave it out, rather than a guess: never withdrawn. A model without experts

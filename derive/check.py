@@ -25,7 +25,7 @@ _READINGS = {
     "prefix_hit_rate": "no prompt in the cache beforehand",
     "wide_params": "every weight in one format",
 }
-_SIGNS = {"=": "", ">=": ">= ", "<=": "<= ", "..": "~ ", "": ""}
+_SIGNS = {"=": "", ">=": ">= ", "<=": "<= ", "..": "", "": ""}
 
 
 def answer_check(conversation: Conversation, question: Question) -> tuple[Conversation, Outcome]:
@@ -62,7 +62,7 @@ def _blocks(found: Audit) -> Iterator[Block]:
     rows = [("broken" if i == 0 else "", f.text) for i, f in enumerate(found.broken)]
     if found.untied:
         rows.append(("untied", f"{', '.join(found.untied)}: no relation ties them to the others"))
-    rows += [("loose" if i == 0 else "", _loose(row)) for i, row in enumerate(found.loose)]
+    rows += [("loose" if i == 0 else "", text) for i, text in enumerate(_loose(found.loose))]
     if found.read and found.findings:
         rows.append(("read as", _assumed(found.read)))
     if rows:
@@ -73,6 +73,7 @@ def _row(finding: Finding) -> tuple[str, ...]:
     mark = "ok" if finding.holds else "broken"
     stated, computed = _shown(finding, finding.left), _shown(finding, finding.right)
     sign = _SIGNS[finding.sense] if finding.right is not None else ""
+    computed += f" to {_shown(finding, finding.high)}" if finding.high is not None else ""
     told = finding.sense == "=" or not finding.holds or is_beyond(finding)
     off = _off(finding) if told and finding.off is not None else ""
     return (mark, finding.relation, finding.quantity, stated, f"{sign}{computed}", off)
@@ -94,10 +95,13 @@ def _shown(finding: Finding, value: Any) -> str:
     return display(Fraction(value), quantity.unit, quantity.label)
 
 
-def _loose(row: Loose) -> str:
-    ways = ("lower", row.lower), ("higher", row.higher)
-    unseen = " or ".join(way for way, missed in ways if missed)
-    return f"{row.name}: a figure 20 % {unseen} would break no relation"
+def _loose(rows: tuple[Loose, ...]) -> Iterator[str]:
+    """The facts of which a slip would not be noticed, those of one kind together."""
+    kinds = {(True, True): "lower or higher", (True, False): "lower", (False, True): "higher"}
+    for (lower, higher), way in kinds.items():
+        names = [row.name for row in rows if (row.lower, row.higher) == (lower, higher)]
+        if names:
+            yield f"{', '.join(names)}: a figure 20 % {way} would break no relation"
 
 
 def _assumed(read: tuple[tuple[str, float, float], ...]) -> str:
@@ -133,6 +137,7 @@ def _finding_data(finding: Finding) -> dict[str, Any]:
         "sense": finding.sense,
         "stated": None if finding.left is None else float(finding.left),
         "computed": None if finding.right is None else float(finding.right),
+        **({} if finding.high is None else {"computed_high": float(finding.high)}),
         **unit,
         "off": finding.off,
         "facts": list(finding.quantities),

@@ -14,7 +14,7 @@ from typing import Any
 
 from formulas.catalogue import catalogue
 from formulas.deployment.defaults import SILENT
-from formulas.scenario import YOU, Scenario
+from formulas.scenario import YOU, Given, Scenario
 from solvers.audit_text import TWICE
 from solvers.ground import ground
 from solvers.number import is_number
@@ -69,7 +69,7 @@ def audit(scenario: Scenario, tolerance: float = TOLERANCE) -> Audit:
     shown = {(f.relation, f.quantity, f.sense): f for f in plain}
     found = [_as_stated(f, shown) for f in trial.findings() if _is_yours(scenario, f)]
     findings = _told_once(found)
-    yours = [n for n, g in scenario.given.items() if g.origin == YOU and is_number(g.value)]
+    yours = [n for n, g in scenario.given.items() if _is_figure(g)]
     tied = {n for f in findings for n in f.quantities}
     whole = all(f.holds for f in findings)
     return Audit(
@@ -112,7 +112,15 @@ def _as_stated(finding: Finding, shown: Mapping[tuple[str, str, str], Finding]) 
     row = shown.get((finding.relation, finding.quantity, finding.sense))
     if row is None:
         return finding
-    return replace(finding, left=row.left, right=row.right, off=row.off, inputs=row.inputs)
+    return replace(
+        finding, left=row.left, right=row.right, high=row.high, off=row.off, inputs=row.inputs
+    )
+
+
+def _is_figure(row: Given) -> bool:
+    """Whether a person stated a number; how many GPUs there are is said with their name."""
+    named = row.quantity == "available_gpus" and row.quantity not in row.text
+    return row.origin == YOU and is_number(row.value) and not named
 
 
 def _is_yours(scenario: Scenario, finding: Finding) -> bool:
@@ -135,10 +143,15 @@ def _is_turned(finding: Finding) -> bool:
 def _told_once(found: list[Finding]) -> tuple[Finding, ...]:
     """Of findings that rest on the same facts, the one by the shortest way; broken ones first."""
     kept: dict[Any, Finding] = {}
-    standing = {condition.name for condition in catalogue().constraints}
+    names = catalogue()
+    standing = {condition.name for condition in names.constraints}
     for row in sorted(
         found,
         key=lambda f: (f.relation not in standing, len(f.through), _is_turned(f), f.relation),
     ):
-        kept.setdefault((frozenset(row.quantities), row.holds, row.sense in ("=", "..")), row)
+        known = row.relation in standing or row.relation in names.relations
+        # What a person asks to hold is told in any case.
+        own = "" if known else row.relation
+        two_sided = row.sense in ("=", "..")
+        kept.setdefault((frozenset(row.quantities), row.holds, two_sided, own), row)
     return tuple(sorted(kept.values(), key=lambda f: (f.holds, len(f.through), -abs(f.off or 0))))

@@ -31,6 +31,8 @@ def sentence(finding: Finding) -> str:
     by = finding.relation
     if by == TWICE:
         return f"{name} is stated twice: {left} and {right}"
+    if finding.high is not None:
+        right = f"{right} to {amount(name, float(finding.high))}"
     if finding.sense in ("=", ".."):
         if finding.holds:
             return f"{stated} agrees with {right} by {by}{went_in}"

@@ -38,9 +38,10 @@ class Finding:
     """One relation tried: what is stated of `quantity`, and what the other facts make of it.
 
     `sense` is = where both sides are known, >= or <= where `right` is the least or the most that is
-    allowed. `off` is how far `left` is from `right`, relative to it. `quantities` are the stated
-    facts that take part, `sources` those behind `left`, `through` the relations on the way,
-    `inputs` what went in last.
+    allowed; it is .. where anything from `right` to `high` agrees. `off` is how far `left` is from
+    `right`, or the end that it is beyond, relative to it. `quantities` are the stated facts that
+    take part, `sources` those behind `left`, `through` the relations on the way, `inputs` what went
+    in last.
     """
 
     relation: str
@@ -54,6 +55,7 @@ class Finding:
     through: tuple[str, ...] = ()
     inputs: tuple[tuple[str, float, float], ...] = ()
     sources: tuple[str, ...] = ()
+    high: Number | None = None
 
     @property
     def text(self) -> str:
@@ -144,7 +146,8 @@ class Trial:
             left, right = self._calculated(one, sides), self._calculated(other, sides)
             if left.facts or right.facts:
                 right = right if relation == "=" else half(right, relation)
-                yield self._finding(text or relation, getattr(one, "name", ""), left, right)
+                by, name, hard = text or relation, getattr(one, "name", ""), relation != "="
+                yield self._finding(by, name, left, right, hard=hard)
 
     def _calculated(self, expr: Any, sides: dict[str, Side]) -> Side:
         used = {s.name: side_of(sides, s.name) for s in expr.free_symbols}
@@ -244,6 +247,10 @@ class Trial:
         holds = self._gap(left, right, 0.0 if hard else self.tolerance) <= 0
         value, end = compared(left, right), compared_with(left, right)
         off = None if value is None or not end else value / end - 1
+        high = None
+        if sense == "..":
+            off = 0.0 if holds else off
+            end, high = right.low, Fraction(right.high)
         facts = left.facts | right.facts
         through = (k for k in dict.fromkeys((*left.via, *right.via)) if k != relation)
         return Finding(
@@ -258,6 +265,7 @@ class Trial:
             tuple(through),
             inputs,
             tuple(sorted(left.facts - {name})),
+            high,
         )
 
 

@@ -306,6 +306,30 @@ def test_nothing_is_guessed() -> None:
     ).status == "ok"  # fmt: skip
 
 
+def test_what_a_person_asks_to_hold_is_tried_within_the_digits_alone() -> None:
+    text = "weight_bytes_per_gpu = 60.0 GB, kv_bytes_per_gpu = 20.0 GB, vram_bytes = 88.0 GB"
+    asked = "kv_bytes_per_gpu + weight_bytes_per_gpu <= 0.9 * vram_bytes"
+    # 80 GB beside 79.2 GB: 1 % more.
+    outcome = Conversation().say(f"check given {text}, {asked}")[1]
+    assert set(broken(outcome)) == {asked}
+    assert broken(outcome)[asked]["off"] == pytest.approx(80 / 79.2 - 1)
+    fits_well = Conversation().say(f"check given {text.replace('88', '90')}, {asked}")[1]
+    assert asked in {row["relation"] for row in fits_well.data["findings"] if row["holds"]}
+    assert set(broken(checked({"tpot": "30.5 ms"}, {"tpot ": "<= 30 ms"}))) == {"tpot  <= 30 ms"}
+
+
+def test_a_fact_that_is_known_to_lie_between_two_values() -> None:
+    # 1 s and 100 times 20 to 30 ms are 3 to 4 s.
+    facts = {"tpot": "20 ms..30 ms", "ttft": "1.00 s", "output_tokens": 101}
+    (row,) = checked({**facts, "e2e_latency": "3.90 s"}).data["findings"]
+    assert row["holds"]
+    assert row["sense"] == ".."
+    assert (row["computed"], row["computed_high"]) == pytest.approx((3, 4))
+    (row,) = checked({**facts, "e2e_latency": "5.00 s"}).data["findings"]
+    assert not row["holds"]
+    assert row["off"] == pytest.approx(0.25)
+
+
 def test_an_override_is_not_compared() -> None:
     text = ", ".join(f"{name} = {value}" for name, value in E2E.items() if name != "e2e_latency")
     assert Conversation().say(f"check given {text}, e2e_latency := 9 s")[1].status == "ok"

@@ -20,7 +20,7 @@ from solvers.found import Lacking
 from solvers.infeasible import infeasible
 from solvers.limits import limits_of, shown_names
 from solvers.missing import alternatives
-from solvers.number import Undefined, is_number
+from solvers.number import Undefined, is_number, less
 from solvers.roots import Unseparated
 from solvers.solve import Request, chain_of, settled_of
 from solvers.spans import contains, on_grid
@@ -197,7 +197,7 @@ def _on_span(span: Interval, grid: Fraction) -> Iterator[Fraction]:
             yield below
         below += 1
     value = on_grid(span.low, grid, down=False)
-    while value <= span.high or contains(span, value):
+    while not less(span.high, value) or contains(span, value):
         if contains(span, value) and value > 0:
             yield value
         value += grid

@@ -113,8 +113,10 @@ def measured(start: str, keys: Sequence[str], smooth: bool, repeats: int) -> flo
         signal.setitimer(signal.ITIMER_REAL, 0)
     theirs = time.perf_counter() - started
     ratio = min(ours) / theirs
+    name = f"{start}, one arm" if smooth else start
     print(
-        f"{start}{', one arm' if smooth else ''}: {len(rows)} formulas; walk {min(ours) * 1e3:.1f} ms ({len(branches)} branches), "
+        f"{name}: {len(rows)} formulas; walk {min(ours) * 1e3:.1f} ms "
+        f"({len(branches)} branches), "
         f"sympy.solve {theirs * 1e3:.1f} ms ({told}), ratio {ratio:.4f}"
     )
     return ratio

@@ -10,7 +10,7 @@ from typing import Any
 
 from derive.asked import Asked
 from solvers.answer import Answer, Contradiction, Infeasible, Unproved
-from solvers.solve import Request, solve
+from solvers.solve import solve
 
 
 class TimedOut(BaseException):
@@ -38,28 +38,36 @@ def within(seconds: float) -> Iterator[None]:
 
 
 def answer(asked: Asked, seconds: float) -> Answer:
-    """The answer; Unproved where the time is over before there is one."""
+    """The answer; Unproved where the time is over before there is one.
+
+    A refusal that there is no time to explain stands as it is.
+    """
+    found: Answer = Unproved(asked.find, f"stopped after {seconds:g} s; --time gives it more")
     try:
         with within(seconds):
-            return solve_asked(asked)
+            found = _solved(asked)
+            return _explained(asked, found)
     except TimedOut:
-        return Unproved(asked.find, f"stopped after {seconds:g} s; --time gives it more")
+        return found
 
 
 def solve_asked(asked: Asked) -> Answer:
     """The answer, however long it takes: of a quantity, or of a calculation with quantities."""
+    return _explained(asked, _solved(asked))
+
+
+def _solved(asked: Asked) -> Answer:
     if asked.expression is None:
-        return _with_ways_out(asked.request())
+        return solve(asked.request())
     from solvers.calculation import solve_calculation
 
     return solve_calculation(asked.expression, asked.request())
 
 
-def _with_ways_out(request: Request) -> Answer:
-    """The answer; of a refusal with the statements that clash and the ways out."""
-    found = solve(request)
-    if isinstance(found, Infeasible | Contradiction):
-        from solvers.explain import explained
+def _explained(asked: Asked, found: Answer) -> Answer:
+    """A refusal with the statements that clash and the ways out; any other answer as it is."""
+    if asked.expression is not None or not isinstance(found, Infeasible | Contradiction):
+        return found
+    from solvers.explain import explained
 
-        return explained(request, found)
-    return found
+    return explained(asked.request(), found)

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 from solvers.number import Number
 from solvers.system import System
-from solvers.witness import MOST_BOXES, decide
+from solvers.witness import decide
 
-# How many boxes the search for a clash may look at in all.
-MOST_LOOKED_AT = 1200.0
+# What the search for the smallest clash leaves for the ways out, of what may be looked at.
+_LEFT_FOR_WAYS = 500.0
 
 Places = frozenset[int]
 
@@ -41,7 +41,6 @@ class Oracle:
     """
 
     system: System
-    left: float = MOST_LOOKED_AT
     can: list[Places] = field(default_factory=list)
     cannot: list[Places] = field(default_factory=list)
     points: dict[Places, Mapping[str, Number]] = field(default_factory=dict)
@@ -53,11 +52,10 @@ class Oracle:
             return True
         if any(known <= kept for known in self.cannot):
             return False
-        if kept in self.undecided or self.left <= 0:
+        if kept in self.undecided or self.system.left <= 0:
             return None
         near = {name: float(value) for name, value in (prefer or {}).items()}
-        verdict = decide(self.system, sorted(kept), prefer=near, boxes=min(MOST_BOXES, self.left))
-        self.left -= verdict.boxes
+        verdict = decide(self.system, sorted(kept), prefer=near)
         if verdict.feasible is None:
             self.undecided.add(kept)
         elif verdict.feasible and verdict.point is not None:
@@ -84,7 +82,7 @@ def smallest_clash(oracle: Oracle, places: Places | None = None) -> Clash | None
         return None
     members = _irreducible(oracle, everything)
     smallest = True
-    while oracle.left > 0:
+    while oracle.system.left > _LEFT_FOR_WAYS:
         trial = _cheapest(oracle, [everything - known for known in oracle.can])
         if _cost(oracle, trial) >= _cost(oracle, members):
             break
@@ -96,7 +94,7 @@ def smallest_clash(oracle: Oracle, places: Places | None = None) -> Clash | None
         else:
             smallest = False
             break
-    smallest = smallest and oracle.left > 0
+    smallest = smallest and oracle.system.left > _LEFT_FOR_WAYS
     needed = frozenset(i for i in members if oracle.feasible(members - {i}))
     return Clash(tuple(sorted(members)), needed, smallest)
 

@@ -11,7 +11,6 @@ from solvers.clash import Oracle
 
 _LARGEST = 3
 _MOST = 12
-_MOST_LOOKED_AT = 1500.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,6 @@ def corrections(oracle: Oracle) -> Corrections:
 
     One is cheaper than another with more members, or with more that people said.
     """
-    oracle.left = max(oracle.left, _MOST_LOOKED_AT)
     said = oracle.system.said
     everything = frozenset(range(len(said)))
     found: list[frozenset[int]] = []
@@ -38,7 +36,7 @@ def corrections(oracle: Oracle) -> Corrections:
     for dropped in _candidates(len(said)):
         if any(known <= dropped for known in found):
             continue
-        if oracle.left <= 0 or len(found) >= _MOST:
+        if oracle.system.left <= 0 or len(found) >= _MOST:
             complete = False
             break
         decided = oracle.feasible(everything - dropped)

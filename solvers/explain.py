@@ -16,8 +16,9 @@ from solvers.compose import composed
 from solvers.corrections import Corrections, corrections
 from solvers.nearest import nearest
 from solvers.relax import ways_out
+from solvers.sides import Side
 from solvers.solve import Request, chain_of, settled_of, solve
-from solvers.system import Side, System
+from solvers.system import System
 
 _NOT_SMALLEST = (
     "that no smaller set of statements clashes was not proved in the time that it may take"

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from solvers.number import Number
-from solvers.system import Side, System
-from solvers.witness import Search, Verdict, decide
+from solvers.sides import Side
+from solvers.state import State
+from solvers.system import System
+from solvers.witness import Verdict, decide
 
 _ROUNDS = 80
 _STEPS = 200
@@ -90,7 +92,7 @@ def _pulled(
     upwards: bool,
 ) -> dict[str, Number]:
     """The point with the quantity pulled to the start as far as the others stay where they are."""
-    search = Search(system, kept, {name: side})
+    search = State(system, kept, {name: side})
     floats = {n: float(v) for n, v in point.items()}
     good, bad = floats[name], (side.low if upwards else side.high)
     if search.meets({**floats, name: bad}):
@@ -121,7 +123,7 @@ def _between(one: float, other: float) -> float:
 
 
 def _plain(
-    search: Search,
+    search: State,
     point: Mapping[str, float],
     name: str,
     value: float,

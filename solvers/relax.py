@@ -8,7 +8,7 @@ none.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -20,7 +20,9 @@ from solvers.number import Number, divide, less, minus
 from solvers.other_names import other_names
 from solvers.replacing import Restated, restated, shown_statement
 from solvers.said import Said
-from solvers.system import Side, System, side_of
+from solvers.sides import Side, side_of
+from solvers.state import State
+from solvers.system import System
 from solvers.witness import decide
 
 _JUST_SHORT = Fraction(1, 10**4)
@@ -45,7 +47,9 @@ def ways_out(system: System, again: Again, clash: Iterable[int] = ()) -> WaysOut
     found = WaysOut()
     members = frozenset(clash)
     statements = system.composed.chain.scenario.statements
-    for index, said in sorted(enumerate(system.said), key=lambda row: _rank(row[0], row[1], members)):
+    for index, said in sorted(
+        enumerate(system.said), key=lambda row: _rank(row[0], row[1], members)
+    ):
         if said.statement.name == "model" or (said.assumed and said.statement.name not in _TOLD):
             continue
         trial = _Trial(system, again, statements, index, said)
@@ -190,7 +194,7 @@ class _Trial:
         for choice in beside:
             if choice is not None:
                 at = Side(float(choice), float(choice))
-                broken = self.system.broken(self._all, {variable: at})
+                broken = _broken(self.system, tuple(self._all), {variable: at})
                 if broken:
                     parts.append(f"{choice} breaks {broken}")
         return ", ".join(parts)
@@ -217,6 +221,14 @@ class _Trial:
                 text = restatement.text
                 return [Relaxation(name, "=", other.name, None, _then(answer), text)], ""
         return [], "" if decided else None
+
+
+def _broken(system: System, kept: tuple[int, ...], changed: Mapping[str, Side]) -> str:
+    """The first condition that fails wherever the rest of what is free lies."""
+    state = State(system, kept, changed)
+    state.fill(state.sides)
+    rows = (row.name for row in state.conditions if state.values[row.node] is False)
+    return next(rows, "")
 
 
 def is_feasible(answer: Answer) -> bool:

@@ -2,75 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import sympy
 
-from formulas.quantity import Domain, stand_in
+from formulas.quantity import stand_in
 from solvers.compose import Composed
 from solvers.enclosure import Tape, pair
 from solvers.exact import evaluate
 from solvers.number import Number, Undefined, from_sympy, is_number, to_sympy
 from solvers.said import RELATIONS, Said
+from solvers.sides import Side, side_of
 
-_LARGEST_WHOLE = 2.0**53
+# How many boxes one question may look at in all.
+MOST_LOOKED_AT = 1600.0
 _TRUTHS = (sympy.And, sympy.Or)
 # Which way the difference of its sides must move for a comparison to become true.
 _SIGNS = {sympy.Le: -1, sympy.Lt: -1, sympy.Ge: 1, sympy.Gt: 1, sympy.Eq: 0, sympy.Ne: 0}
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """Where a free quantity may lie: between two numbers, of which one may be of `values` only."""
-
-    low: float
-    high: float
-    low_open: bool = False
-    whole: bool = False
-    values: tuple[float, ...] | None = None
-
-    @property
-    def pair(self) -> tuple[float, float]:
-        """Both ends."""
-        return self.low, self.high
-
-    @property
-    def is_point(self) -> bool:
-        """True where one number is left."""
-        return self.low == self.high
-
-    def within(self, low: float, high: float) -> Side | None:
-        """What of it lies between the two; None where nothing does."""
-        low, high = max(low, self.low), min(high, self.high)
-        values = self.values
-        if values is not None:
-            values = tuple(v for v in values if low <= v <= high)
-            if not values:
-                return None
-            low, high = values[0], values[-1]
-        elif self.whole:
-            low = float(math.ceil(low)) if abs(low) < _LARGEST_WHOLE else low
-            high = float(math.floor(high)) if abs(high) < _LARGEST_WHOLE else high
-        if low > high or (self.low_open and high <= self.low):
-            return None
-        return Side(low, high, self.low_open and low == self.low, self.whole, values)
-
-
-def side_of(domain: Domain, among: Iterable[Number] | None = None, whole: bool = True) -> Side:
-    """The domain of a quantity, or the values that are allowed of it."""
-    values = tuple(sorted(float(v) for v in (domain.choices if among is None else among)))
-    if values:
-        return Side(values[0], values[-1], values=values)
-    low = -math.inf if domain.low is None else float(domain.low)
-    high = math.inf if domain.high is None else float(domain.high)
-    found = Side(low, high, domain.low_open, whole and domain.whole)
-    if domain.whole and domain.low_open and whole:
-        # The least whole number above the end.
-        found = Side(low + 1, high, False, True)
-    return found
 
 
 @dataclass(frozen=True)
@@ -87,11 +37,13 @@ class Rooted:
 class System:
     """The tape of a composed question, and where its quantities may lie.
 
-    `held` are base quantities that a guard of a definition holds at one value.
+    `held` are base quantities that a guard of a definition holds at one value, `left` is how many
+    boxes may still be looked at.
     """
 
     composed: Composed
     whole: bool = True
+    left: float = MOST_LOOKED_AT
     tape: Tape = field(default_factory=Tape)
     always: list[Rooted] = field(default_factory=list)
     limits: list[list[Rooted]] = field(default_factory=list)
@@ -280,18 +232,6 @@ class System:
             return self.composed.values(known, names, formulas)
         except (Undefined, KeyError):
             return {}
-
-    def broken(self, kept: Iterable[int], changed: Mapping[str, Side]) -> str:
-        """The first condition that fails wherever the rest of what is free lies."""
-        places = tuple(kept)
-        sides = self.free(places, changed)
-        values = list(self.reference)
-        for name, side in sides.items():
-            if name in self.tape.names:
-                values[self.tape.names[name]] = side.pair
-        self.tape.run(values, self.moving(sides))
-        rows = [*self.always, *(row for index in places for row in self.limits[index])]
-        return next((row.name for row in rows if values[row.node] is False), "")
 
     def also_met(self, kept: Iterable[int], point: Mapping[str, Number]) -> frozenset[int]:
         """The kept statements, and the others that the point meets as well."""

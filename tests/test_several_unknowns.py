@@ -45,7 +45,8 @@ def spelt(facts: dict[str, Any]) -> dict[str, str]:
 
 
 def test_the_requests_in_flight_and_the_batch_are_found_together() -> None:
-    facts = {**NODE, "prompt_tokens": 2000, "output_tokens": 500, "arrival_rate": 2, "replicas": 1}
+    facts = {**NODE, "prompt_tokens": 2000, "output_tokens": 500, "arrival_rate": 2}
+    facts |= {"replicas": 1, "target_utilization": 1}
     answer = ask("requests_in_flight", facts)
     assert isinstance(answer, Exact)
     # With the batch stated, Little's law and the step give the same requests in flight.
@@ -159,7 +160,7 @@ def test_a_rows_value_gives_way_to_what_is_stated() -> None:
     assert answer.value < Fraction("3.35e12")
     assert any("set aside" in note for note in answer.evidence.notes)
     back = ask("tpot", facts, Fact("memory_bandwidth", answer.value, override=True))
-    assert back.value == Fraction(20, 1000)
+    assert near(back.value, 0.02)
     # Without such a statement the row is a fact.
     assert ask("memory_bandwidth", facts).value == Fraction("3.35e12")
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from formulas.deployment.defaults import SPEAKS_OF_CONTEXT
+from formulas.scenario import ASKED, YOU
 from solvers.chain import Chain
 from solvers.found import Found, Lacking
 from solvers.number import Undefined, is_number, same
-from solvers.remaining import Row, remaining, undefined
+from solvers.remaining import Row, equal_sides, remaining, speaks_of_circle, undefined
 from solvers.settle import TRUST
 from solvers.structure import Block, structure_of
 from solvers.together import Point, solve_together
@@ -40,7 +41,7 @@ def joined(chain: Chain, wanted: Sequence[str], least: int = 1) -> Joined | None
     The stated facts are first taken to determine prompt and output by themselves, then a context
     alone is read as one.
     """
-    if chain.using:
+    if chain.using or not _worth_it(chain, least):
         return None
     first: Joined | None = None
     for reading in _readings(chain):
@@ -56,6 +57,13 @@ def joined(chain: Chain, wanted: Sequence[str], least: int = 1) -> Joined | None
                 return found
             first = first or found
     return first
+
+
+def _worth_it(chain: Chain, least: int) -> bool:
+    """Whether there can be so many equations: the rows of a table are facts, and seldom more."""
+    given = chain.scenario.given
+    stated = sum(given[name].origin in (YOU, ASKED) for name in chain.equated())
+    return stated + len(equal_sides(chain)) + speaks_of_circle(chain) >= least
 
 
 def _readings(chain: Chain) -> list[Chain]:

@@ -9,7 +9,7 @@ from itertools import product
 from solvers.chain import Chain
 from solvers.found import Lacking
 from solvers.number import Undefined, is_number
-from solvers.remaining import CIRCULAR, equal_sides
+from solvers.remaining import CIRCULAR, equal_sides, speaks_of_circle
 
 _MOST_SETS = 12
 _SHOWN = 6
@@ -32,6 +32,8 @@ def _round_about(chain: Chain, name: str, found: list[frozenset[str]]) -> list[f
     from solvers.blocks import joined
 
     sets: list[frozenset[str]] = []
+    if not speaks_of_circle(chain):
+        return sets
     for circular in sorted(CIRCULAR & chain.allowed):
         if frozenset((circular,)) not in found:
             continue

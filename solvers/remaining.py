@@ -160,6 +160,17 @@ def _stated(target: str, value: Any) -> Sides:
     return sides
 
 
+def speaks_of_circle(chain: Chain) -> bool:
+    """Whether the question speaks of anything that a circular default is made of."""
+    known = chain.catalogue
+    for name in CIRCULAR & chain.allowed:
+        for part in known.defaults[name].inputs:
+            rows = known.by_output.get(part, ())
+            if chain.mentioned & {part, *(n for row in rows for n in row.inputs)}:
+                return True
+    return False
+
+
 def equal_sides(chain: Chain) -> list[tuple[str, Any, Any, str]]:
     """What a person states to be equal: a key, both sides, the text."""
     symbol = chain.catalogue.quantities

@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from derive.asked import place_of_value
 from derive.complain import located
 from derive.question import Question
 from formulas.amounts import display
@@ -85,7 +86,7 @@ def _refuse_parallelism(known: Scenario, fact: Fact, question: Question) -> None
     reason = _reason(chain, broken[0])
     shown = ", ".join(map(str, allowed[:_MOST_SHOWN]))
     problem = Problem("domain", f"tp = {fact.value} is not allowed", (f"{reason}: {shown}",))
-    problem.span = _place_of_value(question.text, fact)
+    problem.span = place_of_value(question.text, fact.text)
     raise located(problem, question.text)
 
 
@@ -106,12 +107,3 @@ def _fails(chain: Chain, constraint: Condition) -> bool:
         return chain.holds(constraint) is False
     except (Lacking, Undefined):
         return False
-
-
-def _place_of_value(text: str, fact: Fact) -> tuple[int, int] | None:
-    start = text.find(fact.text)
-    if start < 0:
-        return None
-    value = fact.text.rstrip().split()[-1] if fact.text.split() else fact.text
-    end = start + len(fact.text)
-    return end - len(value), end

@@ -32,7 +32,7 @@ def answer_state(conversation: Conversation, question: Question) -> tuple[Conver
     from derive.replace import replaced
 
     for statement in question.statements:
-        refuse_outside(statement)
+        refuse_outside(statement, question.text)
     statements = replaced(conversation.statements, question.statements)
     refuse_contradictions(statements, question)
     rows = tuple(("", spelt_statement(statement)) for statement in question.statements)

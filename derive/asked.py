@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from derive.complain import Span
+from derive.complain import Span, located
 from derive.lexer import NAME
 from derive.names import canonical_name
 from derive.question import Question
@@ -63,7 +64,7 @@ class Asked:
         from formulas.scenario import scenario
 
         for statement in self.statements:
-            refuse_outside(statement)
+            refuse_outside(statement, self.line)
         return Request(
             self.find, scenario(self.statements), self.sense, self.using, self.over, self.prefer
         )
@@ -77,7 +78,8 @@ def asked_of(
     """The request of a line, beside what was stated before it; a line of facts asks nothing."""
     name = question.find
     if question.expression is not None:
-        name = _spelt(question.expression, question.expression_unit)
+        typed = _typed(question.text)
+        name = typed or _spelt(question.expression, question.expression_unit)
     if name is None:
         raise Problem("syntax", "nothing asked", ("ask a quantity:  tpot given ...",))
     return Asked(
@@ -93,6 +95,15 @@ def asked_of(
         line=question.text,
         span=_place(question.text, name),
     )
+
+
+def _typed(line: str) -> str:
+    """The calculation as it was typed, where it begins the line and nothing else stands before."""
+    typed = _TAIL.split(line, maxsplit=1)[0].strip()
+    return "" if any(mark in typed for mark in ",=<>:#") else typed
+
+
+_TAIL = re.compile(r"\b(?:given|where|st|with|in)\b|->|\u2192|\?", re.IGNORECASE)
 
 
 def _spelt(expression: Any, unit: Unit | None) -> str:
@@ -122,21 +133,44 @@ def _unit_of(expression: Any) -> Unit:
     return found if isinstance(found, Unit) else Unit(text="1")
 
 
-def refuse_outside(statement: Statement) -> None:
+def refuse_outside(statement: Statement, line: str = "") -> None:
     """A Problem for a fact that its quantity can never be: nothing computed from it is true."""
     if not isinstance(statement, Fact) or not isinstance(statement.value, Fraction):
         return
-    quantity = catalogue().quantities[statement.quantity]
-    value = statement.value
-    if quantity.domain.holds(value):
+    quantity, value = catalogue().quantities[statement.quantity], statement.value
+    domain = quantity.domain
+    # A size of a parallel group is counted in GPUs, wherever it is on its list or not.
+    if domain.holds(value) and (value.denominator == 1 or not domain.choices):
         return
-    name, domain = quantity.name, quantity.domain
     shown = display(value, quantity.unit, quantity.label)
+    message = f"{quantity.name} = {shown} is not allowed"
+    problem = Problem("domain", message, _advice(quantity, value), statement.text)
+    place = place_of_value(line, statement.text)
+    raise located(problem, line, place) if place else problem
+
+
+def _advice(quantity: Quantity, value: Fraction) -> tuple[str, ...]:
+    """What the quantity may be; a number that looks like a percentage is told how it is written."""
+    domain = quantity.domain
     above = (
         "" if domain.low is None else f"{'above' if domain.low_open else 'at least'} {domain.low}"
     )
     below = "" if domain.high is None else f"at most {domain.high}"
-    advice = [f"{name} is {' and '.join(part for part in (above, below) if part)}"]
+    parts = ["a whole number" if domain.choices else "", above, below]
+    advice = [f"{quantity.name} is {' and '.join(part for part in parts if part)}"]
     if domain.high == 1 and 2 <= value <= 100:
         advice.append(f"a percentage is written with its sign: {float(value):g}%")
-    raise Problem("domain", f"{name} = {shown} is not allowed", tuple(advice), statement.text)
+    return tuple(advice)
+
+
+def place_of_value(line: str, text: str) -> Span | None:
+    """Where in the line the value of a statement stands; None where the line has no such text."""
+    start = line.find(text) if text else -1
+    words = text.split()
+    if start < 0 or not words:
+        return None
+    end = start + len(text)
+    # A value of two words, such as 30 ms, follows a sign.
+    before = max(text.rfind(sign) for sign in "=<>") + 1
+    value = text[before:].strip() if before else words[-1]
+    return end - len(value), end

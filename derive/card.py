@@ -9,6 +9,7 @@ from derive.as_text import TOGETHER
 from derive.asked import Asked
 from derive.card_refused import labelled, refusal_head, refusal_rows
 from derive.document import Block, Document, Fields, Heading, Line, Table
+from derive.variants import notable
 from derive.wording import remarks, shown
 from formulas.amounts import display
 from formulas.catalogue import catalogue
@@ -42,7 +43,7 @@ def card(answer: Answer, asked: Asked, steps: bool = False) -> Document:
     rows += labelled("assumed", [_assumptions(evidence)] if evidence.assumed else [])
     rows += labelled("unused", [", ".join(evidence.unused)] if evidence.unused else [])
     rows += labelled("unchecked", [", ".join(evidence.unchecked)] if evidence.unchecked else [])
-    rows += labelled("variants", _variants(answer))
+    rows += labelled("variants", notable(answer))
     rows += labelled("note", remarks(answer, asked.quantity.domain))
     blocks: list[Block] = (
         refusal_head(answer, asked) if refused else [Heading(_headline(answer, asked))]
@@ -166,11 +167,6 @@ def _assumptions(evidence: Evidence) -> str:
             parts.append(f"{name} {display(value, quantity.unit, quantity.label)}")
     # A line ends between two assumptions, not inside one.
     return ", ".join(part.replace(" ", TOGETHER) for part in parts)
-
-
-def _variants(answer: Answer) -> list[str]:
-    found = answer.evidence.variants.items()
-    return [f"the relation {key} gives {_amount(answer.find, value)}" for key, value in found]
 
 
 def _steps(evidence: Evidence, every: bool) -> list[Block]:

@@ -144,7 +144,9 @@ def _ask(options: argparse.Namespace) -> int:
         _print_json(found.data)
     else:
         shown = found.text(options.steps, width())
-        print(shown, file=sys.stdout if found.status != "contradiction" else sys.stderr)
+        # A question that contradicts itself is a mistake; a check that finds one has answered.
+        mistaken = found.status == "contradiction" and found.reply is not None
+        print(shown, file=sys.stderr if mistaken else sys.stdout)
     return EXIT_CODES[found.status]
 
 

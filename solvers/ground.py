@@ -13,8 +13,8 @@ from formulas.formula import Relation
 from formulas.scenario import Scenario
 from solvers.digits import slack_of
 from solvers.enclosure import truth
+from solvers.known_sides import Side, Sides, sides_of
 from solvers.number import is_number
-from solvers.sides import Side, Sides, sides_of
 
 _PARALLEL = ("tp", "pp", "dp", "ep")
 

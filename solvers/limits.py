@@ -89,22 +89,28 @@ def _with_asked(chain: Chain) -> Chain:
 
 
 def _lacking_memory(chain: Chain, constraint: Condition) -> Missing | None:
-    """Memory that is stated limits what fills it: what it takes to say how much must be known."""
+    """One side of the memory that is known limits the other: what that takes must be known."""
     if constraint.name != "memory":
         return None
-    try:
-        chain.value("memory_budget")
-    except Lacking:
-        return None
+    known = [name for name in constraint.inputs if _is_known(chain, name)]
+    other = next((name for name in constraint.inputs if name not in known), None)
     reach = chain.catalogue.downstream(chain.asked)
     limited = any(name in reach for name in demanded(chain))
     # Beside a limit that a person states, the memory is left unchecked, and said to be.
-    if limited or "memory_used_per_gpu" not in reach:
+    if limited or not known or other not in reach:
         return None
-    sets = alternatives(_with_asked(chain), "memory_used_per_gpu")
+    sets = alternatives(_with_asked(chain), other)
     return Missing(
         chain.asked, sets, "the memory of the GPU limits it, by facts that are not known"
     )
+
+
+def _is_known(chain: Chain, name: str) -> bool:
+    try:
+        chain.value(name)
+    except Lacking:
+        return False
+    return True
 
 
 def stated_truths(chain: Chain) -> dict[str, Any]:

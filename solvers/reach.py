@@ -19,7 +19,7 @@ from solvers.branches import Refused, Root
 from solvers.enclosure import Tape
 from solvers.ground import Ground
 from solvers.isolate import isolate
-from solvers.sides import Side, Sides, domain_of, domain_side, side_of
+from solvers.known_sides import Side, Sides, domain_of, domain_side, side_of
 
 _ROUNDS = 8
 # What moves a side by less is no news; without it two relations could narrow each other for ever.

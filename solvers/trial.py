@@ -17,9 +17,7 @@ from formulas.scenario import YOU, Given
 from solvers.audit_text import TWICE, sentence
 from solvers.enclosure import enclosure, truth
 from solvers.ground import Ground
-from solvers.number import Number, is_number
-from solvers.reach import given_by, reach
-from solvers.sides import (
+from solvers.known_sides import (
     Side,
     compared,
     compared_with,
@@ -29,6 +27,8 @@ from solvers.sides import (
     side_of,
     sides_of,
 )
+from solvers.number import Number, is_number
+from solvers.reach import given_by, reach
 
 _NOMINAL = 0.01
 

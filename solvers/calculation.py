@@ -14,7 +14,7 @@ from solvers.solve import Request, solve
 
 
 def solve_calculation(expression: Any, request: Request) -> Answer:
-    """The value of the expression where each of its quantities has one; else what one of them lacks.
+    """The value of the expression where each of its quantities has one, else what one lacks.
 
     The answer's `find` is the text of the calculation.
     """

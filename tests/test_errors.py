@@ -1,4 +1,4 @@
-"""The errors of the reference to the letter, apart from device facts: sentence, line, carets, help."""
+"""The errors to the letter, apart from device facts: sentence, line, carets, help."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ def test_e9_a_config_without_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPat
           model ./config.json
                 ^^^^^^^^^^^^^
           state it:  n_layers = ...      (a missing num_key_value_heads means no grouped heads, and is shown as assumed)
-        """).strip()
-    )  # noqa: E501
+        """).strip()  # noqa: E501
+    )
 
 
 def test_e10_a_gpu_of_several_forms() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from derive.commands import VERBS
 from derive.usage import seconds
 
 TIME = "limit for one question (60)"
@@ -11,6 +12,8 @@ TIME = "limit for one question (60)"
 
 def ask_arguments(parser: argparse.ArgumentParser) -> None:
     """Of `derive ask`."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _verbs()
     parser.add_argument(
         "question", nargs="*", help="what is asked; - or nothing reads it from a pipe"
     )
@@ -30,6 +33,15 @@ def ask_arguments(parser: argparse.ArgumentParser) -> None:
         help="a fact, such as mbu=80%% (repeatable)",
     )
     parser.add_argument("--time", type=seconds, default=60.0, metavar="SECONDS", help=TIME)
+
+
+def _verbs() -> str:
+    """What a question may begin with, besides the name of a quantity."""
+    rows = [("max NAME, min NAME", "the largest or smallest under what is given")]
+    rows += [(verb.syntax, verb.help) for verb in VERBS.values()]
+    width = max(len(syntax) for syntax, _ in rows)
+    lines = (f"  {syntax:<{width}}  {help_}" for syntax, help_ in rows)
+    return "what is asked is a quantity, a calculation, or begins with a verb:\n" + "\n".join(lines)
 
 
 def run_arguments(parser: argparse.ArgumentParser) -> None:

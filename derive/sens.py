@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _EXAMPLE = "example: sens context by memory_bandwidth, batch"
 # Below this many per cent for one per cent a fact is said to do nothing.
 _NOTHING = 5e-5
+_WIDEST = 40
 
 
 def answer_sens(conversation: Conversation, question: Question) -> tuple[Conversation, Outcome]:
@@ -127,13 +128,30 @@ def document(reply: Reply, rows: tuple[Sensitivity, ...], every: bool = False) -
         holds = _holds(row, own, binding, idle)
         name = f"{row.name} limit" if row.origin == "limit" else row.name
         groups.setdefault(("0" if idle else _effect(row), holds), []).append(name)
-    table = tuple((", ".join(names), text, holds) for (text, holds), names in groups.items())
+    table = tuple(
+        (names, text if first else "", holds if first else "")
+        for (text, holds), group in groups.items()
+        for first, names in _lines(group)
+    )
     find = reply.asked.find
     notes = [("note", "before rounding to whole steps")] if binding else []
-    assumed = [row.name for row in rows if row.origin == "assumed"]
+    shown = {name for names in groups.values() for name in names}
+    assumed = [row.name for row in rows if row.origin == "assumed" and row.name in shown]
     notes += [("assumed", ", ".join(assumed))] if assumed else []
     columns = ("+1 % of", find, "holds while")
     return (Table(columns, table, numeric=(find,)), *([Fields(tuple(notes))] if notes else []))
+
+
+def _lines(names: list[str]) -> list[tuple[bool, str]]:
+    """The names of one row, on as many lines as they take; the first is marked."""
+    lines = [names[0]]
+    for name in names[1:]:
+        if len(lines[-1]) + len(name) > _WIDEST:
+            lines[-1] += ","
+            lines.append(name)
+        else:
+            lines[-1] += f", {name}"
+    return [(index == 0, line) for index, line in enumerate(lines)]
 
 
 def _effect(row: Sensitivity) -> str:

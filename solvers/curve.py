@@ -93,10 +93,13 @@ def _at_equation(chain: Chain, answer: Exact, target: str) -> Curve:
     """Of the equations that are stated, the one that gave the answer."""
     find, value = answer.find, answer.value
     point = replayed(chain, find, value)
-    if target in chain.scenario.given:
-        stated = chain.scenario.given[target].value
-        computed = replace(point, scenario=point.scenario.without(target))
-        gap = Gap(target, VOCABULARY[target].symbol, "=", to_sympy(stated), stated)
+    reach = chain.catalogue.downstream(find)
+    for name in dict.fromkeys((target, *chain.equated())):
+        if name not in chain.scenario.given or name not in reach:
+            continue
+        stated = chain.scenario.given[name].value
+        computed = replace(point, scenario=point.scenario.without(name))
+        gap = Gap(name, VOCABULARY[name].symbol, "=", to_sympy(stated), stated)
         if meets(computed, gap):
             return Curve(computed, find, value, gap)
     for gap in equations_of(point):

@@ -12,8 +12,9 @@ import sympy
 from formulas.expressions import Round
 from formulas.fold import NoRule
 from formulas.formula import VOCABULARY
-from formulas.quantity import Domain
+from formulas.quantity import Domain, stand_in
 from solvers.along import Along
+from solvers.chain import Chain
 from solvers.curve import Curve, Gap
 from solvers.events import ARM
 from solvers.exact import evaluate
@@ -32,7 +33,7 @@ from solvers.number import (
     same,
     to_sympy,
 )
-from solvers.roots import Unseparated, smooth_arms, zeros
+from solvers.roots import HIGHEST_DEGREE, Unseparated, smooth_arms, zeros
 from solvers.slopes import NotSmooth, plus, times
 
 _BESIDE = Fraction(1, 10**9)
@@ -67,6 +68,8 @@ def takeovers(
 
     NotSmooth where the places cannot all be found.
     """
+    if _is_under_a_power(curve.chain, moving):
+        raise NotSmooth(f"{moving.name} stands under a power that is too high")
     # A value that follows from the facts is no symbol beside them.
     asked = frozenset((curve.find,)) if curve.gap is not None else frozenset[str]()
     moved = frozenset((moving.name,)) if moving.limit is None else frozenset[str]()
@@ -77,7 +80,7 @@ def takeovers(
             for event in events
             for at in path.crossings(event)
         ]
-    except (Unseparated, Lacking, Undefined, NoRule) as trouble:
+    except (Unseparated, Lacking, Undefined, NoRule, RecursionError) as trouble:
         raise NotSmooth(f"how far {moving.name} may move was not found: {trouble}") from None
     places = {place.value: place for place in reversed(found)}
     rows = [places[value] for value in ordered(places) if inside(moving.domain, value)]
@@ -133,12 +136,12 @@ class _Path:
         asked, moved = VOCABULARY[self.curve.find], self.moving
         if base is None or asked.symbol not in difference.free_symbols:
             if moved.symbol in difference.free_symbols:
-                yield from ((None, at) for at in zeros(difference, moved.symbol, moved.domain))
+                yield from ((None, at) for at in _places(difference, moved.symbol, moved.domain))
             return
         if moved.symbol not in base.free_symbols:
             fixed = self._put(difference, {asked.symbol: self.curve.value})
             if not is_number(fixed):
-                places = zeros(fixed, moved.symbol, moved.domain)
+                places = _places(fixed, moved.symbol, moved.domain)
                 yield from ((self.curve.value, at) for at in places)
             return
         window = {asked.symbol: asked.domain, moved.symbol: moved.domain}
@@ -150,7 +153,7 @@ class _Path:
                 whole = difference.xreplace({gone: way})
                 if kept not in whole.free_symbols:
                     continue
-                for at in zeros(whole, kept, window[kept]):
+                for at in _places(whole, kept, window[kept]):
                     other = self._put(way, {kept: at})
                     if is_number(other):
                         yield (at, other) if kept == asked.symbol else (other, at)
@@ -209,6 +212,27 @@ class _Path:
         return self._sign(difference, minus(asked, divide(off, slope)), there)
 
 
+def _is_under_a_power(chain: Chain, moving: Moving) -> bool:
+    """True where a relation raises it to a power that is no number: with numbers put in, a
+    polynomial of some hundreds of degrees, which is not taken apart in reasonable time.
+    """
+    rows = chain.catalogue.by_input.get(moving.name, ())
+    powers = [p for row in rows if not row.is_array for p in row.value.atoms(sympy.Pow)]
+    return any(moving.symbol in p.base.free_symbols and p.exp.free_symbols for p in powers)
+
+
+def _places(expr: Any, symbol: Any, domain: Domain) -> list[Number]:
+    """The zeros of an expression; Unseparated where it has a power too high to be taken apart."""
+    if _is_high(expr, symbol):
+        raise Unseparated("a high power")
+    return zeros(expr, symbol, domain)
+
+
+def _is_high(expr: Any, symbol: Any) -> bool:
+    powers = [p for p in expr.atoms(sympy.Pow) if symbol in p.free_symbols]
+    return any(symbol in p.exp.free_symbols or abs(p.exp) > HIGHEST_DEGREE for p in powers)
+
+
 def _without_steps(expr: Any) -> Any:
     """The expression in which a whole quantity is its own ceiling; Unseparated where it steps."""
     steps = expr.atoms(sympy.ceiling, sympy.floor, Round, sympy.Mod)
@@ -229,20 +253,44 @@ def _is_whole(node: Any) -> bool:
 def _solved_for(base: Any, symbol: Any) -> list[Any] | None:
     """The base solved for the symbol, arm by arm; None where it stands in a higher power."""
     found: list[Any] = []
+    if _is_high(base, symbol):
+        return None
     for arm in smooth_arms(base, symbol):
         if symbol not in arm.free_symbols:
             continue
-        top = sympy.fraction(sympy.together(arm))[0]
+        parts: dict[Any, Any] = {}
+        top = sympy.fraction(sympy.together(_folded(arm, symbol, parts)))[0]
         if not top.is_polynomial(symbol):
             return None
         poly = sympy.Poly(top, symbol)
         if poly.degree() == 1:
             a, b = poly.all_coeffs()
-            found.append(-b / a)
+            ways = [-b / a]
         elif poly.degree() == 2:
             a, b, c = poly.all_coeffs()
             root = sympy.sqrt(b**2 - 4 * a * c)
-            found += [(-b - root) / (2 * a), (-b + root) / (2 * a)]
+            ways = [(-b - root) / (2 * a), (-b + root) / (2 * a)]
         else:
             return None
+        found += [way.xreplace(parts) for way in ways]
     return found or None
+
+
+def _folded(node: Any, symbol: Any, parts: dict[Any, Any]) -> Any:
+    """The expression with a stand-in for whatever in it is free of the symbol, kept in `parts`."""
+    if symbol not in node.free_symbols:
+        name = stand_in(real=True)
+        parts[name] = node
+        return name
+    if isinstance(node, sympy.Add | sympy.Mul):
+        own = [part for part in node.args if symbol in part.free_symbols]
+        rest = node.func(*(part for part in node.args if symbol not in part.free_symbols))
+        folded = [_folded(part, symbol, parts) for part in own]
+        return (
+            node.func(*folded, _folded(rest, symbol, parts))
+            if len(own) < len(node.args)
+            else (node.func(*folded))
+        )
+    if isinstance(node, sympy.Pow) and symbol not in node.exp.free_symbols:
+        return _folded(node.base, symbol, parts) ** node.exp
+    return node

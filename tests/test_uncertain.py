@@ -95,7 +95,7 @@ def lies_in(value: Any, span: tuple[float, float]) -> bool:
 # -- values
 
 
-@patient(20)
+@patient(10)
 @given(st.integers(0, 10**9), st.sampled_from(VALUES))
 def test_a_value_lies_in_its_interval(seed: int, find: str) -> None:
     choose = random.Random(seed)
@@ -146,7 +146,7 @@ def test_a_value_that_turns_is_bounded_from_outside() -> None:
 # -- inverses
 
 
-@patient(10)
+@patient(6)
 @given(st.integers(0, 10**9))
 def test_an_inverse_lies_in_its_interval(seed: int) -> None:
     choose = random.Random(seed)
@@ -194,7 +194,7 @@ def largest(seed: int) -> tuple[random.Random, Request, Box]:
     return choose, request_of(f"max {find}", given_, box), box
 
 
-@patient(15)
+@patient(6)
 @given(st.integers(0, 10**9))
 def test_a_largest_value_lies_in_its_interval(seed: int) -> None:
     choose, request, box = largest(seed)
@@ -209,14 +209,14 @@ def test_a_largest_value_lies_in_its_interval(seed: int) -> None:
         assert lies_in(there.value, ends(answer)), (there.value, ends(answer))
 
 
-@patient(25)
+@patient(15)
 @given(st.integers(0, 10**9))
 def test_widening_an_interval_never_narrows_a_largest(seed: int) -> None:
     choose, request, box = largest(seed)
     never_narrower(choose, request, box)
 
 
-@patient(75)
+@patient(85)
 @given(st.integers(0, 10**9), st.sampled_from(VALUES))
 def test_widening_an_interval_never_narrows_a_value(seed: int, find: str) -> None:
     choose = random.Random(seed)

@@ -14,7 +14,7 @@ from solvers.system import System
 from solvers.witness import decide
 
 # What the search for the smallest clash leaves for the ways out, of what may be looked at.
-_LEFT_FOR_WAYS = 500.0
+_LEFT_FOR_WAYS = 300.0
 
 Places = frozenset[int]
 

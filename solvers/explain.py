@@ -70,8 +70,9 @@ def _infeasible(request: Request, answer: Infeasible, system: System, clash: Cla
             return Unproved(request.find, str(problem))
 
     ways = ways_out(system, again, clash.members)
-    for name in ways.undecided:
-        found = _noted(found, f"whether another {name} would help was not decided")
+    if ways.undecided:
+        names = _listed(list(dict.fromkeys(ways.undecided)))
+        found = _noted(found, f"whether another {names} would help was not decided")
     return replace(found, relaxations=tuple(ways.relaxations), cannot_help=tuple(ways.cannot_help))
 
 
@@ -105,7 +106,7 @@ def _reason(system: System, clash: Clash) -> str:
 
 
 def _listed(texts: list[str]) -> str:
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
 def _contradiction(request: Request, answer: Contradiction) -> Contradiction:

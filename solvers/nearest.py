@@ -20,6 +20,7 @@ _STEPS = 200
 _CLOSE = 1e-12
 _BESIDE = Fraction(4, 10**9)
 _SHORT = 5e-9
+_TOLD_APART = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +56,17 @@ def nearest(
             return Nearest(best.value, False, best.point)
         if verdict.point is not None and rest is not None:
             point = _pulled(system, places, name, verdict.point, rest, upwards)
+            if best.value is not None and same_place(point[name], best.value):
+                floats = {n: float(v) for n, v in point.items()}
+                if not State(system, places, {name: rest}).meets_strictly(floats):
+                    return best
             best = Nearest(point[name], True, point)
-        elif best.value is None or first == _before(best.value, side, upwards):
+        elif best.value is None or first == _before(best.value, start, side, upwards):
             return best
         else:
             proved = _beyond(first, side, upwards)
         # All that is nearer, or where that was tried in vain, the nearer half of it.
-        edge = _before(best.value, side, upwards)
+        edge = _before(best.value, start, side, upwards)
         if (proved > edge) if upwards else (proved < edge):
             return best
         first = edge if step % 2 == 0 else _between(proved, edge)
@@ -70,10 +75,15 @@ def nearest(
     return Nearest(best.value, False, best.point)
 
 
-def _before(value: Number | None, side: Side, upwards: bool) -> float:
+def same_place(one: Number, other: Number) -> bool:
+    """Whether only the tolerance of limits tells two values apart."""
+    return abs(float(one) - float(other)) <= _TOLD_APART * abs(float(other))
+
+
+def _before(value: Number | None, start: Number, side: Side, upwards: bool) -> float:
     """The last number before a value that is to be told from it."""
     edge = float(value or 0)
-    gap = 1.0 if side.whole else abs(edge) * _SHORT
+    gap = 1.0 if side.whole else max(abs(edge), abs(float(start)) / 1e3) * _SHORT
     return edge - gap if upwards else edge + gap
 
 
@@ -95,7 +105,9 @@ def _pulled(
     search = State(system, kept, {name: side})
     floats = {n: float(v) for n, v in point.items()}
     good, bad = floats[name], (side.low if upwards else side.high)
-    if search.meets({**floats, name: bad}):
+    # Limits are met within a tolerance, but the value is to meet them as they are said.
+    meets = search.meets_strictly if search.meets_strictly(floats) else search.meets
+    if meets({**floats, name: bad}):
         good = bad
     for _ in range(_STEPS):
         if side.values is not None or good == bad or abs(good - bad) <= _CLOSE * abs(good):
@@ -105,7 +117,7 @@ def _pulled(
             middle = float(math.floor(middle) if upwards else math.ceil(middle))
         if middle in (good, bad):
             break
-        if search.meets({**floats, name: middle}):
+        if meets({**floats, name: middle}):
             good = middle
         else:
             bad = middle
@@ -134,8 +146,8 @@ def _plain(
     exact = Fraction(value)
     if side.whole or side.values is not None or exact == 0:
         return exact
-    beyond = exact + abs(exact) * (_BESIDE if upwards else -_BESIDE)
-    low, high = sorted((exact, beyond))
+    away = _BESIDE if upwards else -_BESIDE
+    low, high = sorted((exact - abs(exact) * away / 400, exact + abs(exact) * away))
     short = simplest_between(low, high)
     inside = float(side.low) <= float(short) <= float(side.high)
     return short if inside and search.holds_exactly({**point, name: short}) else exact

@@ -154,7 +154,7 @@ class _Trial:
             return None
         quantity = self._quantity(next(iter(self.said.points), ""))
         if not (quantity.domain.whole or quantity.domain.choices) and value != start:
-            step = abs(value) * _JUST_SHORT
+            step = abs(value or start) * _JUST_SHORT
             short = minus(value, step if upwards else -step)
             if less(start, short) == upwards and start != short:
                 before = self._restated(short)
@@ -224,11 +224,11 @@ class _Trial:
 
 
 def _broken(system: System, kept: tuple[int, ...], changed: Mapping[str, Side]) -> str:
-    """The first condition that fails wherever the rest of what is free lies."""
+    """The first condition that fails wherever the rest lies; what always holds before limits."""
     state = State(system, kept, changed)
     state.fill(state.sides)
-    rows = (row.name for row in state.conditions if state.values[row.node] is False)
-    return next(rows, "")
+    rows = (*system.always, *state.conditions)
+    return next((row.name for row in rows if state.values[row.node] is False), "")
 
 
 def is_feasible(answer: Answer) -> bool:

@@ -15,6 +15,8 @@ from solvers.tape_numbers import Pair
 
 _LEAST_NODES, _NODES_OF_A_BOX = 20, 120
 _LARGEST_WHOLE = 2.0**53
+# What float arithmetic may lose on the way to a comparison.
+_ROUNDING = 1e-13
 
 Sides = dict[str, Side]
 Slopes = Mapping[int, Mapping[str, Pair]]
@@ -52,6 +54,20 @@ class State:
         """Whether the point of the free quantities meets everything."""
         left = self.open(point)
         return left is not None and (not left or self.holds_exactly(point))
+
+    def meets_strictly(self, point: Mapping[str, float]) -> bool:
+        """The same without the tolerance of limits, as far as floats tell."""
+        if self.open(point) is None:
+            return False
+        for row in self.conditions:
+            sign = self.system.signs.get(row.node)
+            if not sign:
+                continue
+            left, right = (self.values[part] for part in self.system.tape.parts[row.node])
+            beyond = left[1] - right[0] if sign < 0 else right[1] - left[0]
+            if beyond > _ROUNDING * max(abs(left[1]), abs(right[1])):
+                return False
+        return self.meets(point)
 
     def holds_exactly(self, point: Mapping[str, Any]) -> bool:
         """The same, decided in fractions whatever the floats say."""

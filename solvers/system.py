@@ -17,7 +17,7 @@ from solvers.said import RELATIONS, Said
 from solvers.sides import Side, side_of
 
 # How many boxes one question may look at in all.
-MOST_LOOKED_AT = 1600.0
+MOST_LOOKED_AT = 1200.0
 _TRUTHS = (sympy.And, sympy.Or)
 # Which way the difference of its sides must move for a comparison to become true.
 _SIGNS = {sympy.Le: -1, sympy.Lt: -1, sympy.Ge: 1, sympy.Gt: 1, sympy.Eq: 0, sympy.Ne: 0}

@@ -20,8 +20,8 @@ def together(known: Chain, least: int = 1) -> Answer | None:
     if found is None:
         return None
     if found.refused:
-        determined = found.several or found.targets
-        return Unproved(known.asked, found.refused) if determined else None
+        # One equation alone is asked once more backwards, where a step leaves a range.
+        return Unproved(known.asked, found.refused) if found.several else None
     if found.chains:
         return _answer(known, found)
     # Where a circular default has no solution, nothing that is stated is at fault.

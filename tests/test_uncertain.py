@@ -239,9 +239,9 @@ def never_narrower(choose: random.Random, request: Request, box: Box) -> None:
     if not isinstance(wide, Range | Exact) or not isinstance(inner, Range | Exact):
         return
     span = ends(wide)
-    low, high = ends(inner)
-    assert lies_in(low, (span[0], math.inf))
-    assert lies_in(high, (-math.inf, span[1]))
+    least, greatest = ends(inner)
+    assert lies_in(least, (span[0], math.inf))
+    assert lies_in(greatest, (-math.inf, span[1]))
 
 
 def test_an_infeasible_end_is_said() -> None:

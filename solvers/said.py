@@ -114,16 +114,17 @@ def _fact(chain: Chain, rows: list[Given], definitions: Mapping[str, Any]) -> Sa
         else:
             points[row.quantity] = row.value
     if len(rows) == 1 and conditions and is_number(rows[0].value):
-        return Said(_statement(rows), bound=Bound(rows[0].quantity, "=", rows[0].value))
-    return Said(_statement(rows), points, conditions=tuple(conditions))
+        return Said(_statement(chain, rows), bound=Bound(rows[0].quantity, "=", rows[0].value))
+    return Said(_statement(chain, rows), points, conditions=tuple(conditions))
 
 
-def _statement(rows: list[Given]) -> Statement:
+def _statement(chain: Chain, rows: list[Given]) -> Statement:
     kept = next((row for row in rows if row.origin != YOU), rows[0])
     if kept.origin != YOU:
         kind = kept.origin.partition(" ")[0]
         return Statement(kind, kept.text or kept.origin, YOU)
-    name = FORMATS.get(kept.quantity, kept.quantity)
+    choice = FORMATS.get(kept.quantity, "")
+    name = choice if choice in chain.scenario.chosen else kept.quantity
     return Statement(name, kept.text or f"{kept.quantity} = {kept.value}", YOU)
 
 

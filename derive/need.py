@@ -85,9 +85,13 @@ _SPACE = "\u00a0"
 
 def gifts_of(asked: Asked) -> tuple[Gift, ...]:
     """What a person could state so that the question has an answer."""
-    if asked.using or asked.over or asked.expression is not None:
+    request = asked.request()
+    stated = request.scenario
+    equated = stated.equations or any(row.relation == "=" for row in stated.relates)
+    # What an equation lacks is more than what its quantities lack.
+    if asked.using or asked.over or asked.expression is not None or equated:
         return ()
-    return gifts(asked.request())
+    return gifts(request)
 
 
 def _stated(name: str) -> str:

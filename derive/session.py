@@ -59,6 +59,15 @@ class Reply:
         """The relations used, inputs first."""
         return self.answer.evidence.steps
 
+    def sensitivities(self) -> dict[str, float]:
+        """By name, what one per cent of each fact does to the value, in per cent.
+
+        Raises Problem where the value has no slope, with the reason.
+        """
+        from derive.sens import sensitivities
+
+        return {row.name: float(row.elasticity) for row in sensitivities(self)}
+
     def to_dict(self) -> dict[str, Any]:
         """The flat object that `derive ask --json` prints."""
         from derive.as_json import answer_object
@@ -176,7 +185,10 @@ class Session:
     def _reply(self, asked: Asked) -> Reply:
         from dataclasses import replace
 
-        whole = replace(asked, statements=(*self.statements, *asked.statements))
+        from derive.replace import replaced
+
+        # What a question states holds for it alone, in place of what was said before.
+        whole = replace(asked, statements=replaced(self.statements, asked.statements))
         return Reply(whole, solve_asked(whole))
 
 

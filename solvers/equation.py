@@ -35,6 +35,7 @@ from solvers.spans import contains
 
 _PLAIN = Fraction(1, 10**12)
 _MOST_TRIED = 65_536
+_MOST_LISTED = 256
 _CLOSE = 1e-6
 
 
@@ -129,7 +130,8 @@ def _numerically(expr: Any, target: Number, quantity: Quantity, reason: str) -> 
         return Solved(refused=reason)
     steps = [n for n in expr.atoms(sympy.ceiling, sympy.floor) if symbol in n.free_symbols]
     if steps and domain.whole:
-        return _among_whole(expr, target, quantity, reason)
+        counted = _among_whole(expr, target, quantity, reason)
+        return counted or _on_one_step(expr, target, quantity, steps, reason)
     if steps:
         return _on_one_step(expr, target, quantity, steps, reason)
     try:
@@ -178,8 +180,8 @@ def _ends(domain: Domain) -> list[Number]:
     return [end for end in (domain.low, domain.high) if end is not None]
 
 
-def _among_whole(expr: Any, target: Number, quantity: Quantity, reason: str) -> Solved:
-    """A count under a ceiling is tried number by number."""
+def _among_whole(expr: Any, target: Number, quantity: Quantity, reason: str) -> Solved | None:
+    """A count under a ceiling is tried number by number; None where too many satisfy it."""
     near = sympy.lambdify(quantity.symbol, expr, modules="math")
     wanted, start = float(target), int(quantity.domain.low or 0)
     hits: list[Number] = []
@@ -190,6 +192,8 @@ def _among_whole(expr: Any, target: Number, quantity: Quantity, reason: str) -> 
             continue
         if close and _meets(expr, target, quantity, Fraction(number)):
             hits.append(Fraction(number))
+        if len(hits) > _MOST_LISTED:
+            return None
     if not hits:
         return Solved(refused=f"{reason}; no whole number below {start + _MOST_TRIED} satisfies it")
     return Solved(tuple(hits))

@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy
 
-from formulas.quantity import Domain, Quantity, stand_in
+from formulas.quantity import Domain, Quantity
 from solvers.answer import Interval
 from solvers.bounds import pieces_of
 from solvers.branches import Branch, Refused, Root, Span
@@ -63,10 +63,10 @@ def solve_equation(expr: Any, target: Number, quantity: Quantity) -> Solved:
         if evaluate(branch.condition, _nothing) is not True:
             continue
         if isinstance(branch, Root):
-            points += _real(branch.value)
+            points += real(branch.value)
         else:
             spans += clipped(branch, quantity.domain)
-    solved = _admitted(expr, target, quantity, points, spans)
+    solved = admitted(expr, target, quantity, points, spans)
     return solved if solved.points or solved.spans else _any_choice(expr, target, quantity, solved)
 
 
@@ -98,7 +98,8 @@ def _nothing(name: str) -> Any:
     raise KeyError(name)
 
 
-def _real(value: Any) -> list[Number]:
+def real(value: Any) -> list[Number]:
+    """The number that a branch comes to; none where it is none."""
     try:
         number = evaluate(value, _nothing)
     except Undefined:
@@ -128,20 +129,22 @@ def _numerically(expr: Any, target: Number, quantity: Quantity, reason: str) -> 
         return _any_choice(expr, target, quantity, Solved())
     if expr.has(sympy.Mod):
         return Solved(refused=reason)
+    from solvers.steps import on_one_step
+
     steps = [n for n in expr.atoms(sympy.ceiling, sympy.floor) if symbol in n.free_symbols]
     if steps and domain.whole:
         counted = _among_whole(expr, target, quantity, reason)
-        return counted or _on_one_step(expr, target, quantity, steps, reason)
+        return counted or on_one_step(expr, target, quantity, steps, reason)
     if steps:
-        return _on_one_step(expr, target, quantity, steps, reason)
+        return on_one_step(expr, target, quantity, steps, reason)
     try:
         points = zeros(expr - to_sympy(target), symbol, domain)
     except Unseparated as trouble:
         return Solved(refused=f"{reason}; {trouble}")
-    return _piece_by_piece(expr, target, quantity, points)
+    return piece_by_piece(expr, target, quantity, points)
 
 
-def _piece_by_piece(expr: Any, target: Number, quantity: Quantity, points: list[Number]) -> Solved:
+def piece_by_piece(expr: Any, target: Number, quantity: Quantity, points: list[Number]) -> Solved:
     """The points that satisfy the equation, and the pieces between them on which it holds."""
     domain = quantity.domain
     pieces = pieces_of(distinct([*points, *_ends(domain)]), domain)
@@ -149,31 +152,7 @@ def _piece_by_piece(expr: Any, target: Number, quantity: Quantity, points: list[
     spans = [p.span for p in open_pieces if _meets(expr, target, quantity, p.test)]
     closed = [replace(s, low_open=s.low is None, high_open=s.high is None) for s in spans]
     alone = [p for p in points if not any(contains(span, p) for span in closed)]
-    return _admitted(expr, target, quantity, alone, closed)
-
-
-def _on_one_step(
-    expr: Any, target: Number, quantity: Quantity, steps: list[Any], reason: str
-) -> Solved:
-    """ceil(g) = n is n - 1 < g <= n: where g takes these values the line is cut."""
-    step = steps[0]
-    level = stand_in(integer=True)
-    outer = expr.xreplace({step: level})
-    if len(steps) > 1 or quantity.symbol in outer.free_symbols:
-        return Solved(refused=reason)
-    branches = isolate(outer, to_sympy(target), level)
-    if isinstance(branches, Refused):
-        return Solved(refused=branches.reason)
-    points: list[Number] = []
-    try:
-        for branch in branches:
-            values = _real(branch.value) if isinstance(branch, Root) else []
-            for value in (v for v in values if isinstance(v, Fraction) and v.denominator == 1):
-                for edge in (value - 1, value, value + 1):
-                    points += zeros(step.args[0] - to_sympy(edge), quantity.symbol, quantity.domain)
-    except Unseparated as trouble:
-        return Solved(refused=f"{reason}; {trouble}")
-    return _piece_by_piece(expr, target, quantity, distinct(points))
+    return admitted(expr, target, quantity, alone, closed)
 
 
 def _ends(domain: Domain) -> list[Number]:
@@ -199,7 +178,7 @@ def _among_whole(expr: Any, target: Number, quantity: Quantity, reason: str) -> 
     return Solved(tuple(hits))
 
 
-def _admitted(
+def admitted(
     expr: Any, target: Number, quantity: Quantity, points: list[Number], spans: list[Interval]
 ) -> Solved:
     """The points in the domain that satisfy the equation when they are put back."""

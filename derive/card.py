@@ -100,6 +100,8 @@ def _comparison(check: Check) -> str:
         return check.name
     if check.quantity:
         left, right = _amount(check.quantity, check.left), _amount(check.quantity, check.right)
+    elif check.unit is not None:
+        left, right = (display(side, check.unit) for side in (check.left, check.right))
     else:
         left, right = (f"{float(side):.4g}" for side in (check.left, check.right))
     left_number, _, left_unit = left.rpartition(" ")

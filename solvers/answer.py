@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from formulas.units import Unit
 from solvers.number import Number
 
 
@@ -22,7 +23,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One constraint at the point of the answer; without `left`, a statement that holds or not."""
+    """One constraint at the point of the answer; without `left`, a statement that holds or not.
+
+    Where it compares calculations, and no quantity, `unit` is that of both sides.
+    """
 
     name: str
     relation: str
@@ -31,6 +35,7 @@ class Check:
     holds: bool
     quantity: str = ""
     stated: bool = False
+    unit: Unit | None = None
 
     @property
     def slack(self) -> float | None:

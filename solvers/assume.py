@@ -8,6 +8,7 @@ from fractions import Fraction
 from formulas.deployment.constraints import OF_TP
 from formulas.deployment.defaults import OF_CONTEXT_ALONE, OF_DENSE_MODELS, SPEAKS_OF_CONTEXT
 from solvers.chain import Chain
+from solvers.demands import compare
 from solvers.found import Found, Lacking
 from solvers.number import Undefined, is_number, less
 
@@ -27,7 +28,7 @@ def assumed(chain: Chain, name: str) -> Found | None:
         found = chain.apply(chain.catalogue.defaults[name])
     except (Lacking, Undefined):
         return None
-    value = _largest_tp(chain, mentioned) if name == "tp" else found.value
+    value = _largest_tp(chain) if name == "tp" else found.value
     return replace(found, value=value, assumed=found.assumed | {name})
 
 
@@ -39,9 +40,12 @@ def _is_dense(chain: Chain) -> bool:
     return is_number(value) and value == 0
 
 
-def _largest_tp(chain: Chain, mentioned: frozenset[str]) -> Fraction:
-    """Of N GPUs the largest power of two that every constraint on TP allows."""
-    if mentioned & _PARALLELISM or "available_gpus" not in chain.scenario.given:
+def _largest_tp(chain: Chain) -> Fraction:
+    """Of N GPUs the largest power of two that every constraint and limit on TP allows."""
+    limited = {limit.quantity for limit in chain.scenario.limits} - chain.scenario.given.keys()
+    # A limit says how large a group may be, and not how large it is.
+    stated = chain.mentioned - (limited - {chain.asked})
+    if stated & _PARALLELISM or "available_gpus" not in chain.scenario.given:
         return Fraction(1)
     choices = chain.catalogue.quantities["tp"].domain.choices
     limit = chain.scenario.given["available_gpus"].value
@@ -52,6 +56,9 @@ def _largest_tp(chain: Chain, mentioned: frozenset[str]) -> Fraction:
 
 
 def _tp_allowed(chain: Chain, choice: Fraction) -> bool:
+    limits = (row for row in chain.scenario.limits if row.quantity == "tp")
+    if not all(compare(choice, row.relation, row.value) for row in limits):
+        return False
     tried = replace(chain, scenario=chain.scenario.with_value("tp", choice))
     for constraint in OF_TP:
         try:

@@ -11,6 +11,7 @@ import sympy
 
 from formulas.scenario import Scenario
 from formulas.statements import Among
+from formulas.units import Unit
 from solvers.answer import Check, Statement
 from solvers.chain import Chain
 from solvers.exact import evaluate
@@ -25,7 +26,8 @@ _EQUATION = "="
 class Demand:
     """A limit or relation, `left relation right`, or with `values` a list that left must be in.
 
-    `quantity` is the one that is limited, where it is one; `name` is what the demand is called.
+    `quantity` is the one that is limited, where it is one; `name` is what the demand is called,
+    `unit` that of both sides where they are calculations.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Demand:
     text: str
     quantity: str = ""
     values: tuple[Fraction, ...] = ()
+    unit: Unit | None = None
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -64,7 +67,8 @@ class Demand:
         if self.values:
             return Check(self.name, "", None, None, _is_one_of(left, self.values), stated=True)
         holds = compare(left, self.relation, right)
-        return Check(self.name, self.relation, left, right, holds, self.quantity, stated=True)
+        quantity, unit = self.quantity, self.unit
+        return Check(self.name, self.relation, left, right, holds, quantity, True, unit)
 
 
 def demands(chain: Chain) -> tuple[Demand, ...]:
@@ -99,7 +103,7 @@ def _demands(scenario: Scenario, chain: Chain) -> Iterator[Demand]:
     for row in scenario.relates:
         if row.relation != _EQUATION:
             text = row.text or f"{row.left} {row.relation} {row.right}"
-            yield Demand(text, row.left, row.relation, row.right, text)
+            yield Demand(text, row.left, row.relation, row.right, text, unit=row.unit)
     texts = {row.quantity: row.text for row in scenario.statements if isinstance(row, Among)}
     for name, values in scenario.among.items():
         if name != chain.asked:

@@ -14,7 +14,7 @@ from formulas.formula import Condition
 from formulas.quantity import Quantity
 from solvers.answer import Interval, Missing, Statement
 from solvers.chain import Chain
-from solvers.demands import condition, demanded, demands, first_lacking, statement_of_demand
+from solvers.demands import as_condition, demanded, demands, first_lacking, statement_of_demand
 from solvers.evidence import at_stake
 from solvers.found import Lacking
 from solvers.missing import alternatives
@@ -41,7 +41,7 @@ def limits_of(chain: Chain) -> Limits | Missing:
     if lacking is not None:
         return lacking_limit(chain, lacking[1])
     for row in demands(chain):
-        conditions[_fresh(row.name, conditions)] = row.condition(chain)
+        conditions[_fresh(row.name, conditions)] = row.as_condition(chain)
     unchecked = []
     for constraint in chain.constraints:
         if (constraint, chain.asked) in _KEPT_BY_GRID:
@@ -61,7 +61,7 @@ def limits_of(chain: Chain) -> Limits | Missing:
             domain = chain.catalogue.quantities[name].domain
             if domain.low is not None:
                 sign = ">" if domain.low_open else ">="
-                conditions[_fresh(name, conditions)] = condition(found.value, sign, domain.low)
+                conditions[_fresh(name, conditions)] = as_condition(found.value, sign, domain.low)
     return Limits(conditions, tuple(unchecked))
 
 

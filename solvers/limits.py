@@ -92,14 +92,16 @@ def _lacking_memory(chain: Chain, constraint: Condition) -> Missing | None:
     """One side of the memory that is known limits the other: what that takes must be known."""
     if constraint.name != "memory":
         return None
-    known = [name for name in constraint.inputs if _is_known(chain, name)]
-    other = next((name for name in constraint.inputs if name not in known), None)
+    used, budget = constraint.inputs
+    lacking = [name for name in (budget, used) if not _is_known(chain, name)]
     reach = chain.catalogue.downstream(chain.asked)
     limited = any(name in reach for name in demanded(chain))
+    # What is used limits nothing where no budget is spoken of.
+    stated = budget not in lacking or budget in reach
     # Beside a limit that a person states, the memory is left unchecked, and said to be.
-    if limited or not known or other not in reach:
+    if limited or not stated or lacking[0] not in reach:
         return None
-    sets = alternatives(_with_asked(chain), other)
+    sets = alternatives(_with_asked(chain), lacking[0])
     return Missing(
         chain.asked, sets, "the memory of the GPU limits it, by facts that are not known"
     )

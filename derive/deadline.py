@@ -12,8 +12,6 @@ from derive.asked import Asked
 from solvers.answer import Answer, Contradiction, Infeasible, Unproved
 from solvers.solve import solve
 
-_AGAIN = 1.0
-
 
 class TimedOut(BaseException):
     """The question's time is over; no `except Exception` on the way may keep it."""
@@ -31,8 +29,7 @@ def within(seconds: float) -> Iterator[None]:
         raise TimedOut
 
     before = signal.signal(signal.SIGALRM, ring)
-    # It rings again where the first one was lost inside a callback that lets nothing out.
-    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:

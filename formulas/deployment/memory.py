@@ -140,3 +140,27 @@ def max_sequences(
     """Whole sequences that fit in the memory of one replica; 0 where the weights do not fit."""
     room = memory_budget - weight_bytes_per_gpu - runtime_overhead
     return largest(0, floor(room / (context_tokens * kv_bytes_per_token_per_gpu))) * dp
+
+
+@definition()
+def kv_cache_bytes_per_gpu(memory_budget, weight_bytes_per_gpu, runtime_overhead):
+    """What weights and overhead leave of the budget on each GPU, all of it set aside for cache."""
+    return memory_budget - weight_bytes_per_gpu - runtime_overhead
+
+
+@definition()
+def kv_cache_tokens(kv_cache_bytes_per_gpu, kv_bytes_per_token_per_gpu):
+    """Tokens that the cache of one rank holds."""
+    return kv_cache_bytes_per_gpu / kv_bytes_per_token_per_gpu
+
+
+@definition()
+def kv_cache_blocks(kv_cache_tokens, block_size):
+    """Blocks that the cache of one rank holds."""
+    return kv_cache_tokens / block_size
+
+
+@definition()
+def cache_concurrency(kv_cache_tokens, context_tokens):
+    """Sequences of full length that the cache of one rank holds, as engines print it."""
+    return kv_cache_tokens / context_tokens

@@ -144,3 +144,27 @@ def cost_per_million_tokens(cost_per_hour, output_token_rate):
 def decode_concurrency(arrival_rate, output_tokens, itl):
     """Requests that decode at once, on average."""
     return arrival_rate * output_tokens * itl
+
+
+@definition()
+def sequence_token_rate(tpot):
+    """What one sequence sees while it decodes."""
+    return 1 / tpot
+
+
+@definition()
+def total_token_rate(output_token_rate, arrival_rate, prompt_tokens):
+    """Output and prompt tokens together."""
+    return output_token_rate + arrival_rate * prompt_tokens
+
+
+@definition()
+def completed_requests(arrival_rate, time_window):
+    """Requests that a stable system completes in the time over which they are counted."""
+    return arrival_rate * time_window
+
+
+@definition(id="deployment.requests_decoding", gives="requests_in_flight", relation=">=", rank=0)
+def requests_decoding(decode_concurrency):
+    """The requests that decode are inside."""
+    return decode_concurrency

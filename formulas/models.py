@@ -17,6 +17,7 @@ from formulas.config_json import CONFIG, is_path, read_keys
 from formulas.config_keys import Keys
 from formulas.config_shape import architecture_of
 from formulas.config_weights import weights_of
+from formulas.model_cache import cache_facts
 from formulas.tables import Names, dashed, freeze, load
 
 # What owners add to the name of one architecture for its tuned variants.
@@ -141,7 +142,8 @@ def _facts(a: Architecture, keys: Keys) -> dict[str, Fraction]:
             "qk_nope_head_dim": a.latent.nope,
             "v_head_dim": a.latent.value,
         }
-    return {name: Fraction(value) for name, value in known.items() if value is not None}
+    facts = {name: Fraction(value) for name, value in known.items() if value is not None}
+    return facts | cache_facts(a, keys)
 
 
 def _uniform_layers(a: Architecture) -> int:

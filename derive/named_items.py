@@ -10,7 +10,7 @@ from derive.lexer import GPU_WORD, RELATION, WORD, Cursor
 from formulas.amounts import read_number, shortened
 from formulas.errors import nearest
 from formulas.statements import Choose, Statement, UseGpu, UseModel
-from formulas.storage import BYTES_PER_ELEMENT
+from formulas.storage import FORMATS
 
 # With an x any name will do; without one only a name with a digit, which no unit has.
 _TIMES = r"(?:\s*\u00d7\s*|x\s*|\s+x\s+)"
@@ -70,6 +70,7 @@ def read_gpu(cursor: Cursor, start: int, choice: str) -> UseGpu:
 
 
 def _format(cursor: Cursor, start: int, choice: str) -> Choose:
+    choice = _OTHER_NAMES.get(choice, choice)
     example = f"{choice} = fp8"
     _equals(cursor, choice, example)
     where = cursor.here()
@@ -81,10 +82,11 @@ def _format(cursor: Cursor, start: int, choice: str) -> Choose:
             where,
             f"example: {example}",
         )
-    if name.lower() in BYTES_PER_ELEMENT:
+    known = FORMATS[choice]
+    if name.lower() in known:
         return Choose(choice, name.lower(), cursor.since(start))
-    formats = f"one of {', '.join(BYTES_PER_ELEMENT)}"
-    close = nearest(name, list(BYTES_PER_ELEMENT))
+    formats = f"one of {', '.join(known)}"
+    close = nearest(name, list(known))
     advice = (f"did you mean '{close}'?", formats) if close else (formats,)
     message = f"{choice} = {shortened(name)} is not a number format"
     raise fault("domain", message, (where[0], cursor.end), *advice)
@@ -97,11 +99,14 @@ def _profile(cursor: Cursor, start: int, choice: str) -> Choose:
     return Choose(choice, name.lower(), cursor.since(start))
 
 
+# What engines call these choices.
+_OTHER_NAMES = {"kv_cache_dtype": "kv_dtype"}
 # Items that start with a word of their own.
 NAMED_ITEMS: dict[str, Callable[[Cursor, int, str], Statement]] = {
     "model": _model,
     "gpu": read_gpu,
     "weight_dtype": _format,
     "kv_dtype": _format,
+    "kv_cache_dtype": _format,
     "mig_profile": _profile,
 }

@@ -44,6 +44,8 @@ OF_MODEL = subject("cache", (
     ("kv_scale_bytes", r"b_\text{scale}", "byte", POSITIVE, "bytes of the scale that one head's key or value of a token carries"),
     ("latent_scale_group", r"n_\text{scaled}", "1", COUNT, "latent elements that share one scale"),
     ("tower_params", r"N_\text{tower}", "1", COUNT_OR_NONE, "parameters of towers for images or sound, which stay in BF16", "params"),
+    ("duplicated_params", r"N_\text{twice}", "1", COUNT_OR_NONE, "parameters that the engine holds a second time, in BF16", "params"),
+    ("replicated_weight_bytes", r"W_\text{copied}", "byte", NOT_NEGATIVE, "bytes of weights that every GPU of TP holds in full"),
     ("expert_padding", r"f_\text{pad}", "1", POSITIVE, "stored size of the routed experts over what their parameters take"),
 ))
 
@@ -53,7 +55,7 @@ OF_ENGINE = subject("cache", (
     ("prefix_caching", r"p_\text{prefix}", "1", ON_OR_OFF, "1 where prefix caching is on, 0 where it is off"),
     ("max_batched_tokens", r"n_\text{batched}", "1", COUNT, "tokens that one step of the engine may process at most", "tok"),
     ("dcp", r"\text{DCP}", "1", FROM_ONE, "GPUs over which decode context parallelism spreads the tokens"),
-    ("activation_bytes", r"M_\text{act}", "byte", NOT_NEGATIVE, "peak of activations that the engine measured when it started"),
+    ("activation_peak", r"M_\text{act}", "byte", NOT_NEGATIVE, "peak of activations that the engine measured when it started"),
     ("non_torch_bytes", r"M_\text{other}", "byte", NOT_NEGATIVE, "memory in use outside the allocator: context, collectives, other processes"),
     ("cuda_graph_bytes", r"M_\text{graphs}", "byte", NOT_NEGATIVE, "memory of CUDA graphs that is taken from the budget"),
     ("free_memory", r"M_\text{free}", "byte", POSITIVE, "memory that is free on each GPU when the engine starts"),
@@ -108,7 +110,7 @@ CACHE_ALIASES = {
     "max_num_batched_tokens": "max_batched_tokens",
     "num_speculative_tokens": "speculative_tokens",
     "decode_context_parallel_size": "dcp",
-    "activation_peak": "activation_bytes", "non_torch": "non_torch_bytes", "cuda_graphs": "cuda_graph_bytes",
+    "non_torch": "non_torch_bytes", "cuda_graphs": "cuda_graph_bytes",
     "num_gpu_blocks": "kv_cache_blocks", "max_total_num_tokens": "token_pool_tokens",
     "max_concurrency": "cache_concurrency", "kv_cache_memory": "kv_cache_bytes_per_gpu",
     "kv_cache_memory_bytes": "kv_cache_bytes_per_gpu",

@@ -25,7 +25,7 @@ from formulas.statements import (
     UseModel,
     Value,
 )
-from formulas.storage import BYTES_PER_ELEMENT
+from formulas.storage import BYTES_PER_ELEMENT, FORMATS
 
 if TYPE_CHECKING:
     from formulas.models import Model
@@ -97,9 +97,10 @@ def scenario(statements: Iterable[Statement]) -> Scenario:
     model = _model(rows, given, notes, chosen)
     _gpu(rows, given, chosen, model)
     given += [
-        Given(_CHOSEN_BYTES[row.choice], BYTES_PER_ELEMENT[row.value], YOU, row.text)
+        Given(name, value, YOU, row.text)
         for row in rows
-        if isinstance(row, Choose) and row.choice in _CHOSEN_BYTES
+        if isinstance(row, Choose) and row.choice in FORMATS
+        for name, value in FORMATS[row.choice][row.value].items()
     ]
     given += [
         Given(row.quantity, row.value, YOU, row.text, row.override)
@@ -143,9 +144,6 @@ def _allowed(rows: Iterable[tuple[str, tuple[Any, ...]]]) -> dict[str, tuple[Any
     return found
 
 
-_CHOSEN_BYTES = {"weight_dtype": "bytes_per_weight", "kv_dtype": "kv_bytes_per_element"}
-
-
 def _model(
     rows: tuple[Statement, ...], given: list[Given], notes: list[str], chosen: dict[str, str]
 ) -> Model | None:
@@ -164,7 +162,8 @@ def _model(
         if model.weight_dtype and "weight_dtype" not in chosen:
             chosen["weight_dtype"] = model.weight_dtype
             size = BYTES_PER_ELEMENT[model.weight_dtype]
-            given.append(Given("bytes_per_weight", size, origin, row.text))
+            stored = {"bytes_per_weight": size, **model.weight_facts}
+            given += [Given(name, value, origin, row.text) for name, value in stored.items()]
     return model
 
 
@@ -186,7 +185,10 @@ def _gpu(
             given.append(Given("available_gpus", Fraction(row.count), YOU, row.text))
     if gpu is None and "mig_profile" in chosen:
         raise Problem("mig", "a MIG profile needs a GPU", ("add  gpu NAME",), chosen["mig_profile"])
-    if model is not None and is_weight_only(gpu, dtype) and "embedding_params" in model.facts:
+    known = any(row.quantity == "wide_params" for row in given)
+    if model is None or known or "embedding_params" not in model.facts:
+        return
+    if is_weight_only(gpu, dtype):
         wide = model.facts["embedding_params"]
         given.append(Given("wide_params", wide, f"model {model.name}", f"weight_dtype = {dtype}"))
 

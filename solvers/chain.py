@@ -15,7 +15,7 @@ from typing import Any
 import sympy
 
 from formulas.catalogue import Catalogue
-from formulas.deployment.constraints import OPTIONAL
+from formulas.deployment.constraints import OPTIONAL, SUPERSEDED
 from formulas.deployment.defaults import STRUCTURAL
 from formulas.formula import Condition, Relation
 from formulas.scenario import Scenario
@@ -97,7 +97,11 @@ class Chain:
         if self.using:
             return ()
         absent = OPTIONAL - self.scenario.given.keys()
-        return tuple(c for c in self.catalogue.constraints if not absent & set(c.inputs))
+        rows = tuple(c for c in self.catalogue.constraints if not absent & set(c.inputs))
+        if "batch" in self.scenario.mentioned | {self.asked}:
+            return rows
+        stated = self.scenario.given.keys()
+        return tuple(c for c in rows if not SUPERSEDED.get(c.name, frozenset()) & stated)
 
     def equated(self) -> tuple[str, ...]:
         """The stated quantities that relations give as well, and which are therefore equations."""

@@ -6,10 +6,10 @@ from formulas.formula import definition
 from formulas.quantities import WIDE_WEIGHT_BYTES
 
 
-@definition(any_with=("activation_bytes", "non_torch_bytes", "cuda_graph_bytes"))
-def runtime_overhead(activation_bytes, non_torch_bytes, cuda_graph_bytes):
+@definition(any_with=("activation_peak", "non_torch_bytes", "cuda_graph_bytes"))
+def runtime_overhead(activation_peak, non_torch_bytes, cuda_graph_bytes):
     """What the engine measured besides weights and cache."""
-    return activation_bytes + non_torch_bytes + cuda_graph_bytes
+    return activation_peak + non_torch_bytes + cuda_graph_bytes
 
 
 @definition(
@@ -76,15 +76,21 @@ def max_batched_tokens(token_budget):
 @definition(
     id="deployment.weight_bytes.loaded",
     gives="weight_bytes",
-    any_with=("tower_params", "expert_padding"),
+    any_with=("tower_params", "duplicated_params", "expert_padding"),
     rank=4,
 )
 def weight_bytes_loaded(
-    bytes_per_weight, n_params, wide_params, tower_params, expert_params, expert_padding
+    bytes_per_weight,
+    n_params,
+    wide_params,
+    tower_params,
+    duplicated_params,
+    expert_params,
+    expert_padding,
 ):
-    """With the towers for images and sound, and what the engine pads the experts with."""
+    """With towers for images and sound, what is held twice, and the padding of experts."""
     narrow = n_params - wide_params + (expert_padding - 1) * expert_params
-    wide = wide_params + tower_params
+    wide = wide_params + tower_params + duplicated_params
     return bytes_per_weight * narrow + WIDE_WEIGHT_BYTES.symbol * wide
 
 
@@ -97,3 +103,17 @@ def weight_bytes_loaded(
 def expert_weight_bytes_padded(bytes_per_weight, expert_params, expert_padding):
     """Bytes of all routed experts with their padding."""
     return bytes_per_weight * expert_params * expert_padding
+
+
+@definition(
+    id="deployment.dense_bytes_per_gpu.copied",
+    gives="dense_bytes_per_gpu",
+    only_with=("replicated_weight_bytes",),
+    rank=4,
+)
+def dense_bytes_per_gpu_copied(
+    weight_bytes, expert_weight_bytes, replicated_weight_bytes, stage_share, tp
+):
+    """TP cuts the weights outside routed experts but for those that it copies."""
+    cut = (weight_bytes - expert_weight_bytes - replicated_weight_bytes) / tp
+    return (cut + replicated_weight_bytes) * stage_share

@@ -78,6 +78,12 @@ def tower_params():
 
 
 @assumption
+def duplicated_params():
+    """Nothing is held twice."""
+    return 0
+
+
+@assumption
 def expert_padding():
     """Experts are stored as wide as they are."""
     return 1
@@ -151,6 +157,7 @@ ABSENT = (
     full_head_elements,
     window_head_elements,
     tower_params,
+    duplicated_params,
     expert_padding,
     speculative_tokens,
     dcp,

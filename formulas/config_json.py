@@ -21,7 +21,7 @@ CONFIG = "config.json"
 # Where a model for text and images keeps the keys of its text model.
 _TEXT_MODELS = ("text_config", "llm_config", "language_config")
 
-_KEPT_SECTIONS = ("quantization_config", "vision_config")
+_KEPT_SECTIONS = ("quantization_config", "vision_config", "linear_attn_config")
 
 # A backslash hides the character after it; everything else that matters opens or closes something.
 _MARK = re.compile(r"\\.|[\"\[\]{}]", re.DOTALL)

@@ -7,11 +7,11 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
-from formulas.architecture import Architecture, DeltaNet, Heads, Mamba1, Mamba2
+from formulas.architecture import Architecture, DeltaAttention, DeltaNet, Heads, Mamba1, Mamba2
 from formulas.config_keys import Keys
 
 # The letters of the mixers, by what their layers keep of a sequence.
-FULL, WINDOWED, STATES = "F", "SC", "GMmL"
+FULL, WINDOWED, STATES = "F", "SC", "GKMmL"
 # Keys under which families say in which format states are kept.
 _STATE_FORMAT = ("mamba_ssm_dtype", "mamba_ssm_cache_dtype")
 _STATE_BYTES: Mapping[str, int] = MappingProxyType({"float32": 4, "bfloat16": 2, "float16": 2})
@@ -49,7 +49,8 @@ def _kinds(a: Architecture, keys: Keys) -> dict[str, Fraction | int | None]:
     if count[STATES]:
         known |= _STATES[type(a.recurrent)](a)
         name = next((name for name in _STATE_FORMAT if keys.text(name)), "")
-        known["ssm_bytes_per_element"] = _STATE_BYTES.get(keys.text(name)) if name else None
+        if name:
+            known["ssm_bytes_per_element"] = _STATE_BYTES.get(keys.text(name))
     return known
 
 
@@ -62,6 +63,14 @@ def _delta_net(a: Architecture) -> dict[str, Fraction | int | None]:
     assert isinstance(net, DeltaNet)
     key, value = net.key_heads * net.d_key, net.value_heads * net.d_value
     return _state(net.value_heads * net.d_key * net.d_value, 2 * key + value, net.kernel)
+
+
+def _delta_attention(a: Architecture) -> dict[str, Fraction | int | None]:
+    net = a.recurrent
+    assert isinstance(net, DeltaAttention)
+    width = net.heads * net.d_head
+    # Its states are in 32 bits whatever the activations are in.
+    return _state(width * net.d_head, 3 * width, net.kernel) | {"ssm_bytes_per_element": 4}
 
 
 def _mamba2(a: Architecture) -> dict[str, Fraction | int | None]:
@@ -88,6 +97,12 @@ def _state(elements: int, channels: int, kernel: int) -> dict[str, Fraction | in
 
 _STATES: Mapping[Any, Callable[[Architecture], dict[str, Fraction | int | None]]] = (
     MappingProxyType(
-        {DeltaNet: _delta_net, Mamba2: _mamba2, Mamba1: _mamba1, type(None): _lightning}
+        {
+            DeltaNet: _delta_net,
+            DeltaAttention: _delta_attention,
+            Mamba2: _mamba2,
+            Mamba1: _mamba1,
+            type(None): _lightning,
+        }
     )
 )

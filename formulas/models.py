@@ -31,6 +31,7 @@ _LONGEST_NAME = 60
 _MIXER_NAMES: Mapping[str, str] = MappingProxyType(
     {
         "G": "gated delta net",
+        "K": "Kimi delta attention",
         "M": "Mamba-2",
         "m": "Mamba",
         "L": "lightning attention",

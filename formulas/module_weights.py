@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
-from formulas.architecture import Architecture, DeltaNet, Mamba1, Mamba2
+from formulas.architecture import Architecture, DeltaAttention, DeltaNet, Mamba1, Mamba2
 
 # Names that families have for one module, and the parameters of its matrix.
 Matrix = tuple[tuple[str, ...], int]
@@ -87,6 +87,13 @@ def _delta_net(a: Architecture, _mixer: str) -> Iterator[Matrix]:
     yield ("linear_attn.out_proj",), value * a.d_model
 
 
+def _delta_attention(a: Architecture, _mixer: str) -> Iterator[Matrix]:
+    net = a.recurrent
+    assert isinstance(net, DeltaAttention)
+    for name in ("q_proj", "k_proj", "v_proj", "o_proj"):
+        yield (f"self_attn.{name}",), a.d_model * net.heads * net.d_head
+
+
 def _mamba2(a: Architecture, _mixer: str) -> Iterator[Matrix]:
     net = a.recurrent
     assert isinstance(net, Mamba2)
@@ -135,6 +142,7 @@ _MIXERS: Mapping[str, Callable[[Architecture, str], Iterator[Matrix]]] = Mapping
         "S": _attention,
         "C": _attention,
         "G": _delta_net,
+        "K": _delta_attention,
         "M": _mamba2,
         "m": _mamba1,
         "L": _lightning,

@@ -44,6 +44,8 @@ class Measurement:
     moe_ep: int
     ttft: float | None
     tpot: float | None
+    # The row as the file has it.
+    cells: Mapping[str, str]
     # Why the row cannot be used, or nothing.
     problem: str = ""
 
@@ -207,6 +209,7 @@ def _measurement(line: int, row: Mapping[str, Any], defaults: Mapping[str, str])
         ways["moe_ep"],
         times["ttft"],
         times["tpot"],
+        {name: str(value)[:_LONGEST_CELL] for name, value in row.items()},
         problem="; ".join(problems),
     )
 

@@ -1,4 +1,4 @@
-"""Items that start with a word of their own: model, gpu, weight_dtype, kv_dtype, mig_profile."""
+"""Items that start with a word of their own: model, gpu, formats, mig_profile, profile."""
 
 from __future__ import annotations
 
@@ -99,6 +99,13 @@ def _profile(cursor: Cursor, start: int, choice: str) -> Choose:
     return Choose(choice, name.lower(), cursor.since(start))
 
 
+def _constants(cursor: Cursor, start: int, choice: str) -> Choose:
+    example = "profile = measured/vllm"
+    _equals(cursor, choice, example)
+    name = _word(cursor, WORD, "the name of a profile", example)
+    return Choose(choice, name.lower(), cursor.since(start))
+
+
 # What engines call these choices.
 _OTHER_NAMES = {"kv_cache_dtype": "kv_dtype"}
 # Items that start with a word of their own.
@@ -109,4 +116,5 @@ NAMED_ITEMS: dict[str, Callable[[Cursor, int, str], Statement]] = {
     "kv_dtype": _format,
     "kv_cache_dtype": _format,
     "mig_profile": _profile,
+    "profile": _constants,
 }

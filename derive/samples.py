@@ -30,7 +30,7 @@ _SUFFIX_FORMATS = {"fp8": "fp8", "nvfp4": "nvfp4", "fp4": "nvfp4", "int4": "int4
 _FORMATS = MappingProxyType({**{name: name for name in BYTES_PER_ELEMENT}, "fp4": "nvfp4"})
 _FOUR_BITS = frozenset(("nvfp4", "mxfp4", "int4"))
 # TensorRT-LLM keeps the cache of a narrow checkpoint in FP8; the others keep BF16 unless told.
-_NARROW_CACHE = frozenset(("trtllm",))
+NARROW_CACHES = MappingProxyType({"trtllm": "fp8"})
 _MOST_GPUS = 8
 
 
@@ -116,15 +116,14 @@ _OF_HARDWARE = ("memory_bandwidth", "peak_flops")
 def _ranks(row: Measurement) -> tuple[int, int] | str:
     """Attention ranks and expert parallelism, or why the model has no such deployment."""
     if row.moe_tp > 1 and row.moe_ep > 1:
-        return (
-            f"outside the model: experts split both ways (moe_tp {row.moe_tp}, moe_ep {row.moe_ep})"
-        )
+        ways = f"moe_tp {row.moe_tp}, moe_ep {row.moe_ep}"
+        return f"outside the model: experts split both ways ({ways})"
     dp, experts = row.dp, row.moe_tp * row.moe_ep
     if experts > row.tp * dp and experts % row.tp == 0:
         # The experts' ranks tell how many GPUs there are; attention runs in groups of TP.
         dp = experts // row.tp
     if row.tp * dp > _MOST_GPUS:
-        return f"outside the model: tp dp = {row.tp * dp} is more than one node of {_MOST_GPUS}"
+        return f"outside the model: more GPUs than one node of {_MOST_GPUS} (tp dp = {row.tp * dp})"
     return dp, row.moe_ep
 
 
@@ -177,4 +176,4 @@ def _kv_format(row: Measurement, weights: str) -> str:
     stated = _FORMATS.get({"fp8_e4m3": "fp8", "fp8_e5m2": "fp8"}.get(row.kv_dtype, row.kv_dtype))
     if stated:
         return stated
-    return "fp8" if row.engine in _NARROW_CACHE and weights not in ("bf16", "fp16") else "bf16"
+    return "bf16" if weights in ("bf16", "fp16") else NARROW_CACHES.get(row.engine, "bf16")

@@ -96,6 +96,7 @@ def scenario(statements: Iterable[Statement]) -> Scenario:
     notes: list[str] = []
     model = _model(rows, given, notes, chosen)
     _gpu(rows, given, chosen, model)
+    _profile(rows, given, notes, chosen, model)
     given += [
         Given(name, value, YOU, row.text)
         for row in rows
@@ -191,6 +192,32 @@ def _gpu(
     if is_weight_only(gpu, dtype):
         wide = model.facts["embedding_params"]
         given.append(Given("wide_params", wide, f"model {model.name}", f"weight_dtype = {dtype}"))
+
+
+def _profile(
+    rows: tuple[Statement, ...],
+    given: list[Given],
+    notes: list[str],
+    chosen: dict[str, str],
+    model: Model | None,
+) -> None:
+    """The constants of speed of the profile that is named, for this model, GPU and format."""
+    if "profile" not in chosen:
+        return
+    from formulas.hardware import find_gpu
+    from formulas.profiles import profile_facts
+
+    dtype = chosen.get("weight_dtype", "bf16")
+    labels = {
+        "gpu": next((find_gpu(row.name).name for row in rows if isinstance(row, UseGpu)), ""),
+        "model": model.name if model else "",
+        "kind": "moe" if model and model.facts.get("expert_params") else "dense",
+        "precision": {"fp4": "nvfp4", "fp16": "bf16"}.get(dtype, dtype),
+        "kv_dtype": chosen.get("kv_dtype", ""),
+    }
+    facts, about = profile_facts(rows, labels)
+    given += [Given(*fact) for fact in facts]
+    notes += about
 
 
 def _settle(given: list[Given]) -> tuple[dict[str, Given], tuple[tuple[Given, Given], ...]]:

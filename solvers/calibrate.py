@@ -14,6 +14,7 @@ from math import exp, log
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from formulas.profiles import SHARES
 from solvers.speed_kernel import CONSTANTS, LATENCIES, SpeedKernel, speed_kernel
 
 if TYPE_CHECKING:
@@ -44,9 +45,6 @@ START: Mapping[str, tuple[float, float]] = MappingProxyType(
         "first_token_steps": (1.0, 0.7),
         "first_token_overhead": (30e-3, 0.7),
     }
-)
-SHARES = frozenset(
-    ("mbu", "mfu", "link_share", "expert_mfu_share", "waiting_share", "prefix_hit_rate")
 )
 # What each kind of label may move, and how far.
 LEVELS: Mapping[str, Mapping[str, float]] = MappingProxyType(

@@ -79,5 +79,5 @@ def _speed_kernel(facts: frozenset[tuple[str, Fraction]], wanted: tuple[str, ...
     symbols = tuple(
         n for n in free if any(names.quantities[n].symbol in e.free_symbols for e in found)
     )
-    run = lower(found, [names.quantities[n].symbol for n in symbols])
+    run = lower(found, [names.quantities[n].symbol for n in symbols], share=True)
     return SpeedKernel(symbols, run)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from solvers.calibrate import Constants, Table
 
 _FEWEST = 3
+# Of the GPUs and of the models, so many are left out in turn.
+_MOST_LEFT_OUT = 6
 
 
 @dataclass(frozen=True)
@@ -97,21 +99,64 @@ def fitted(rows: Rows, folds: int = 2) -> Fitted:
         message = f"{int(chosen.sum())} rows can be fitted, and at least {_FEWEST} are needed"
         raise Problem("file", message, advice)
     constants = fit(rows.table, measured, chosen)
-    half = numpy.array(_halves([s.configuration for s in rows.samples]))
-    predicted = numpy.full(measured.shape, numpy.nan)
-    for fold in range(folds):
-        part = chosen & (half != fold)
-        if part.any() and (half == fold).any():
-            others = fit(rows.table, measured, part)
-            left = half == fold
-            predicted[:, left] = rows.table.predicted(others)[:, left]
-    seen = [i for i in range(len(rows.samples)) if numpy.isfinite(predicted[:, i]).any()]
-    samples = [rows.samples[i] for i in seen]
-    apart = errors(samples, predicted[:, seen], measured[:, seen])
-    return Fitted(rows, constants, apart, intervals(samples, predicted[:, seen], measured[:, seen]))
+    half = numpy.array(halves([s.configuration for s in rows.samples]))
+    apart = left_out(rows, [half == fold for fold in range(folds)])
+    seen, predicted = _seen(rows, apart)
+    found = errors(seen, predicted, measured[:, numpy.isfinite(apart).any(axis=0)])
+    spread = _spread(rows, apart)
+    if folds > 1:
+        others = left_out(rows, _groups(rows))
+        spread |= {f"{name}_elsewhere": ends for name, ends in _spread(rows, others).items()}
+    return Fitted(rows, constants, found, spread)
 
 
-def _halves(configurations: Sequence[str]) -> list[int]:
+def left_out(rows: Rows, groups: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Predictions of each group from the rows outside it: 2 x samples, NaN in no group.
+
+    A sample of several groups has that of the last one.
+    """
+    import numpy
+
+    from solvers.calibrate import fit
+
+    predicted = numpy.full(rows.measured.shape, numpy.nan)
+    for group in groups:
+        others = rows.fit_to & ~group
+        if others.any() and group.any():
+            found = fit(rows.table, rows.measured, others)
+            predicted[:, group] = rows.table.predicted(found)[:, group]
+    return predicted
+
+
+def _groups(rows: Rows) -> list[NDArray[Any]]:
+    """The samples of each GPU and of each model, those with most rows."""
+    import numpy
+
+    found: list[NDArray[Any]] = []
+    for level in ("gpu", "model"):
+        names = [s.labels[level] for s in rows.samples]
+        common = [name for name, _ in Counter(names).most_common(_MOST_LEFT_OUT)]
+        if len(set(names)) > 1:
+            found += [numpy.array([n == name for n in names]) for name in common]
+    return found
+
+
+def _seen(rows: Rows, predicted: NDArray[Any]) -> tuple[list[Sample], NDArray[Any]]:
+    """The samples that there is a prediction of, and their predictions."""
+    import numpy
+
+    known = numpy.isfinite(predicted).any(axis=0)
+    return [s for s, k in zip(rows.samples, known, strict=True) if k], predicted[:, known]
+
+
+def _spread(rows: Rows, predicted: NDArray[Any]) -> dict[str, tuple[float, float]]:
+    import numpy
+
+    samples, found = _seen(rows, predicted)
+    return intervals(samples, found, rows.measured[:, numpy.isfinite(predicted).any(axis=0)])
+
+
+def halves(configurations: Sequence[str]) -> list[int]:
     """0 or 1 for each configuration: every second one, in an order that no name decides."""
     order = sorted(set(configurations), key=lambda c: (zlib.crc32(c.encode()), c))
     place = {configuration: index % 2 for index, configuration in enumerate(order)}

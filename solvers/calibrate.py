@@ -68,12 +68,12 @@ LEVELS: Mapping[str, Mapping[str, float]] = MappingProxyType(
             "first_token_steps": 0.3,
         },
         "setting": {
-            "decode_speedup": 0.2, "waiting_share": 0.4, "first_token_overhead": 0.3,
-            "prefix_hit_rate": 1.5,
+            "decode_speedup": 0.14, "waiting_share": 0.3, "first_token_overhead": 0.2,
+            "prefix_hit_rate": 1.05,
         },
         "model": {
-            "mbu": 0.25, "layer_overhead": 0.1, "expert_overhead": 0.1, "mfu": 0.15,
-            "expert_read_factor": 0.08, "kv_read_factor": 0.08,
+            "mbu": 0.4, "layer_overhead": 0.15, "expert_overhead": 0.15, "mfu": 0.22,
+            "expert_read_factor": 0.12, "kv_read_factor": 0.12,
         },
     }
 )  # fmt: skip

@@ -20,14 +20,13 @@ NEARLY_AS_MANY = Rational(3, 2)
 @definition()
 def full_token_bytes(full_kv_heads, full_head_elements, kv_bytes_per_element, tp):
     """Bytes of one token in one layer; beyond the KV heads, TP replicates them."""
-    return full_kv_heads * full_head_elements * kv_bytes_per_element / smallest(tp, full_kv_heads)
+    return largest(1, full_kv_heads / tp) * full_head_elements * kv_bytes_per_element
 
 
 @definition()
 def window_token_bytes(window_kv_heads, window_head_elements, kv_bytes_per_element, tp):
     """Bytes of one token in one windowed layer; beyond the KV heads, TP replicates them."""
-    heads = window_kv_heads / smallest(tp, window_kv_heads)
-    return heads * window_head_elements * kv_bytes_per_element
+    return largest(1, window_kv_heads / tp) * window_head_elements * kv_bytes_per_element
 
 
 @definition(only_with=("kv_lora_rank",))

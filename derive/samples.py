@@ -146,7 +146,9 @@ def _model(text: str) -> tuple[str, str, Mapping[str, Fraction]]:
         except Problem as error:
             problem = problem or error
             continue
-        return model.name, told, model.facts
+        # Without its owner a short name would be completed to anything that begins like it.
+        if name == word or name.startswith(model.name):
+            return model.name, told, model.facts
     assert problem is not None
     raise problem
 

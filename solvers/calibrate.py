@@ -69,7 +69,7 @@ LEVELS: Mapping[str, Mapping[str, float]] = MappingProxyType(
         },
         "setting": {
             "decode_speedup": 0.14, "waiting_share": 0.3, "first_token_overhead": 0.2,
-            "prefix_hit_rate": 1.05,
+            "prefix_hit_rate": 1.5,
         },
         "model": {
             "mbu": 0.4, "layer_overhead": 0.15, "expert_overhead": 0.15, "mfu": 0.22,

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from derive.complain import fault
 from derive.lexer import GPU_WORD, RELATION, WORD, Cursor
 from formulas.amounts import read_number, shortened
-from formulas.errors import nearest
+from formulas.engines import find_engine
+from formulas.errors import Problem, nearest
 from formulas.statements import Choose, Statement, UseGpu, UseModel
 from formulas.storage import FORMATS
 
@@ -106,6 +107,18 @@ def _constants(cursor: Cursor, start: int, choice: str) -> Choose:
     return Choose(choice, name.lower(), cursor.since(start))
 
 
+def _engine(cursor: Cursor, start: int, choice: str) -> Choose:
+    example = "engine = vllm-0.21"
+    _equals(cursor, choice, example)
+    where = cursor.here()
+    name = _word(cursor, WORD, "the name of an engine", example)
+    try:
+        return Choose(choice, find_engine(name), cursor.since(start))
+    except Problem as problem:
+        problem.span = (where[0], cursor.end)
+        raise
+
+
 # What engines call these choices.
 _OTHER_NAMES = {"kv_cache_dtype": "kv_dtype"}
 # Items that start with a word of their own.
@@ -117,4 +130,5 @@ NAMED_ITEMS: dict[str, Callable[[Cursor, int, str], Statement]] = {
     "kv_cache_dtype": _format,
     "mig_profile": _profile,
     "profile": _constants,
+    "engine": _engine,
 }

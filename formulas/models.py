@@ -113,7 +113,7 @@ def _model(
     tower = tower_of(keys, reading.architecture.d_model)
     return Model(
         name=name,
-        facts=MappingProxyType(_facts(reading.architecture, reading.keys) | tower.facts),
+        facts=MappingProxyType({**_facts(reading.architecture, reading.keys), **tower.facts}),
         weight_dtype=weights.dtype,
         weight_facts=_with_tower(weights.facts, tower),
         assumed=reading.assumed,

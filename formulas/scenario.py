@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from formulas.calculated import resolved
+from formulas.engines import of_engine, said_of
 from formulas.errors import Problem
 from formulas.statements import (
     Among,
@@ -91,9 +92,10 @@ def scenario(statements: Iterable[Statement]) -> Scenario:
     Raises Problem for a model, GPU or profile that is not known.
     """
     rows = tuple(statements)
+    rows = (*rows, *of_engine(rows))
     chosen = {row.choice: row.value for row in rows if isinstance(row, Choose)}
     given: list[Given] = []
-    notes: list[str] = []
+    notes: list[str] = list(said_of(rows))
     model = _model(rows, given, notes, chosen)
     _gpu(rows, given, chosen, model)
     _profile(rows, given, notes, chosen, model)

@@ -17,7 +17,7 @@ from solvers.monotone import direction, turning
 from tests.deployments import answers
 
 SEED = 6
-DEPLOYMENTS = 24
+DEPLOYMENTS = 12
 CONTEXT = catalogue().quantity("context_tokens").symbol
 
 

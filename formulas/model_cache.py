@@ -25,6 +25,7 @@ def cache_facts(a: Architecture, keys: Keys) -> dict[str, Fraction]:
     if a.indexer is not None:
         scales = -(-a.indexer.width // _INDEX_SCALE_GROUP)
         known |= {
+            "full_layers": a.mixers.count(FULL),
             "indexer_layers": a.mixers.count(FULL),
             "index_bytes_per_token": a.indexer.width + _INDEX_SCALE_BYTES * scales,
             "index_topk": a.indexer.picked,

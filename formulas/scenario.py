@@ -162,6 +162,10 @@ def _model(
         origin = f"model {model.name}"
         given += [Given(name, value, origin, row.text) for name, value in model.facts.items()]
         notes += [*model.assumed, *model.notes]
+        if model.weight_dtype and chosen.get("weight_dtype") == model.weight_dtype:
+            # The format that a person names is the checkpoint's own: its bytes are the person's.
+            stored = {n: v for n, v in model.weight_facts.items() if n != "bytes_per_weight"}
+            given += [Given(name, value, origin, row.text) for name, value in stored.items()]
         if model.weight_dtype and "weight_dtype" not in chosen:
             chosen["weight_dtype"] = model.weight_dtype
             size = BYTES_PER_ELEMENT[model.weight_dtype]

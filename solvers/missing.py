@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import product
 
 from solvers.chain import Chain
 from solvers.found import Lacking
+from solvers.number import less
 
 _MOST_SETS = 12
 _SHOWN = 6
@@ -20,6 +22,22 @@ def alternatives(chain: Chain, name: str) -> tuple[tuple[str, ...], ...]:
         _minimal(found), key=lambda names: (len(names), _derived(chain, names), sorted(names))
     )
     return tuple(tuple(sorted(names)) for names in ranked[:_SHOWN])
+
+
+# What a token costs has no value where layers differ.
+_OF_A_TOKEN = frozenset(
+    ("kv_elements_per_token", "kv_bytes_per_token", "kv_bytes_per_token_per_gpu")
+)
+
+
+def differing_layers(chain: Chain, name: str) -> tuple[str, ...]:
+    """Why a token has no bytes of its own here, and what can be asked instead."""
+    if name not in _OF_A_TOKEN or not _known(chain, "windowed_layers"):
+        return ()
+    if not less(Fraction(0), chain.value("windowed_layers").value):
+        return ()
+    instead = "ask request_cache_bytes, kv_cache_tokens or growing_bytes_per_token"
+    return (f"not every layer caches every token in full, so no token has bytes: {instead}",)
 
 
 def _backwards(chain: Chain, name: str) -> list[frozenset[str]]:

@@ -113,11 +113,20 @@ def test_the_longest_context_is_the_last_that_fits() -> None:
         assert fits <= memory < beyond
 
 
+@pytest.mark.parametrize("model", ["deepseek-v3.2", "deepseek-v3", "llama-3.1-8b"])
+def test_where_every_layer_grows_a_token_costs_what_grows(model: str) -> None:
+    session = Session(model=model, tp=2, kv_dtype="bf16")
+    cost = session.ask("kv_bytes_per_token_per_gpu").value
+    assert session.ask("growing_bytes_per_token").value == cost
+
+
 def test_a_uniform_model_has_no_groups_and_a_mixed_one_no_bytes_of_a_token() -> None:
     uniform = Session(n_layers=32, n_kv_heads=8, d_head=128, tp=1, context_tokens=4096)
     assert uniform.ask("request_blocks").status == "missing"
     mixed = Session(n_layers=34, window_layers=29, n_kv_heads=4, d_head=256, tp=1)
-    assert mixed.ask("kv_bytes_per_token").status == "missing"
+    reply = mixed.ask("kv_bytes_per_token_per_gpu")
+    assert reply.status == "missing"
+    assert "request_cache_bytes" in reply.to_dict()["message"]
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,7 @@ REFUSED |= {
     ("deployment.request_blocks", "max_batched_tokens"),
     ("deployment.request_blocks", "state_groups"),
     ("deployment.request_cache_bytes", "block_size"),
+    ("deployment.growing_bytes_per_token", "indexer_layers"),
     ("deployment.max_sequences.mixed", "request_cache_bytes"),
 }
 

@@ -120,9 +120,12 @@ def kv_bytes_per_token_per_gpu_spread(
 
 
 @definition()
-def growing_bytes_per_token(stage_full_layers, full_token_bytes):
+def growing_bytes_per_token(
+    stage_full_layers, full_token_bytes, indexer_layers, index_bytes_per_token, pp
+):
     """Only the layers that cache every token grow with a long sequence."""
-    return stage_full_layers * full_token_bytes
+    keys = ceiling(indexer_layers / pp) * index_bytes_per_token
+    return stage_full_layers * full_token_bytes + where(indexer_layers > 0, keys)
 
 
 @definition()

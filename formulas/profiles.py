@@ -107,7 +107,7 @@ def profile_facts(
         origin = f"profile {profile.name}{'/' if engine else ''}{engine}"
         facts = profile.facts({**labels, "engine": engine}) | _cache(profile, engine, labels)
         given += [(n, v, origin, row.text) for n, v in facts.items() if n not in stated]
-        notes += _notes(profile, origin, labels)
+        notes += _notes(profile, origin, {**labels, "engine": engine})
     return given, notes
 
 
@@ -192,9 +192,9 @@ def _notes(profile: Profile, origin: str, labels: Mapping[str, str]) -> list[str
     about = _tables(profile.table).get("profile", {})
     notes = [f"{origin}: fitted to {about.get('rows', 'some')} measurements, {about.get('fitted')}"]
     unseen = [
-        f"{level} {labels[level]}"
-        for level in ("gpu", "model")
-        if labels.get(level) and labels[level] not in _tables(profile.table.get(level))
+        f"{level} {labels[level]}".strip()
+        for level in ("engine", "gpu", "model")
+        if labels.get(level, "") not in _tables(profile.table.get(level))
     ]
     intervals = _tables(profile.table).get("intervals", {})
     suffix = "_elsewhere" if unseen and "ttft_elsewhere" in intervals else ""
@@ -202,7 +202,8 @@ def _notes(profile: Profile, origin: str, labels: Mapping[str, str]) -> list[str
     for name, key in (("tpot", f"tpot_{kind}{suffix}"), ("ttft", f"ttft{suffix}")):
         ends = intervals.get(key)
         if isinstance(ends, tuple) and len(ends) == 2:
-            low, high = (float(end) for end in ends)
+            # Each thing that was not measured adds to what is not known.
+            low, high = (float(end) ** max(1, len(unseen)) for end in ends)
             notes.append(f"8 of 10 measured {name} were {low:.2f} to {high:.2f} of the prediction")
     if unseen:
         notes.append(f"not measured: {', '.join(unseen)}; the constants are what others share")

@@ -360,3 +360,54 @@ def test_names_that_a_profile_cannot_have(tmp_path: Path, name: str) -> None:
 def test_the_free_scale_has_an_inverse(name: str) -> None:
     value = START[name][0]
     assert from_free(name, to_free(name, value)) == pytest.approx(value)
+
+
+# -- public measurements
+
+HERE = Path(__file__).parent
+SPEEDS = json.loads((HERE / "data_speed.json").read_text(encoding="utf-8"))
+
+
+def interval_of(case: dict[str, Any], find: str) -> tuple[float, float]:
+    """Between what times, in ms, the shipped profile says that 8 of 10 measurements lie."""
+    engine = f"/{case['engine']}" if case["engine"] in ("vllm", "sglang", "trtllm") else ""
+    names = ("model", "gpu", "weight_dtype", "tp", "batch", "prompt", "output")
+    session = Session(profile=f"measured{engine}", **{name: case[name] for name in names})
+    answer = session.ask(find)
+    note = next(n for n in answer.to_dict()["notes"] if f"measured {find}" in n)
+    low, high = (float(word) for word in note.split() if word[0].isdigit() and "." in word)
+    return float(answer.value) * 1000 * low, float(answer.value) * 1000 * high
+
+
+def test_eight_of_ten_published_speeds_lie_where_the_profile_says() -> None:
+    within = {
+        case["id"]: low <= case["tpot_ms"] <= high
+        for case in SPEEDS
+        for low, high in [interval_of(case, "tpot")]
+    }
+    assert sum(within.values()) >= 0.8 * len(within), within
+
+
+def test_no_measured_row_beats_the_data_sheet_but_the_suspects() -> None:
+    """A sample of the public file with every row of it that is suspect."""
+    made = rows_of(read_measurements(str(HERE / "data_measured.csv")))
+    named = {made.samples[place].row.concurrency for place in made.suspect}
+    assert len(made.suspect) == 3
+    assert named == {64.0, 512.0}
+    assert all("full rate" in reason for reason in made.suspect.values())
+
+
+def test_the_shipped_profile_predicts_the_sample() -> None:
+    """It was fitted to these rows among others; the questions' labels leave versions out."""
+    made = rows_of(read_measurements(str(HERE / "data_measured.csv")))
+    profile, _ = find_profile("measured")
+    off = {True: [], False: []}
+    for place, row in enumerate(made.samples):
+        if not made.fit_to[place] or not row.row.precision:
+            continue
+        facts = profile.facts(row.labels)
+        constants = {**{n: float(v) for n, v in facts.items()}, "prefix_hit_rate": 1e-9}
+        one = rows_of([row.row]).table.predicted(Constants(constants))[0, 0]
+        off[row.is_dense].append(abs(one / row.row.tpot - 1))
+    assert numpy.mean(off[True]) < 0.15
+    assert numpy.mean(off[False]) < 0.25

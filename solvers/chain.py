@@ -16,7 +16,7 @@ import sympy
 
 from formulas.catalogue import Catalogue
 from formulas.deployment.constraints import OPTIONAL, SUPERSEDED
-from formulas.deployment.defaults import STRUCTURAL
+from formulas.deployment.defaults import NEVER_INFERRED, STRUCTURAL
 from formulas.formula import Condition, Relation
 from formulas.scenario import Scenario
 from solvers.exact import evaluate, without_removable_point
@@ -109,7 +109,7 @@ class Chain:
             sorted(
                 name
                 for name, given in self.scenario.given.items()
-                if not given.override and self.relations(name)
+                if not given.override and any(map(self.spoken_of, self.relations(name)))
             )
         )
 
@@ -139,6 +139,8 @@ class Chain:
         best = self.by_relation(name)
         if best is not None and not best.guessed:
             return best
+        if name in NEVER_INFERRED:
+            return self.assume(self, name) if self.assume and name in self.allowed else best
         backward = self._backward(name, assuming=False) or best
         if backward is not None:
             return backward
@@ -186,17 +188,23 @@ class Chain:
         """True unless what is stated, or a false `valid`, keeps the relation out."""
         if self.using:
             return True
-        mentioned = self.scenario.mentioned | {self.asked}
-        if relation.unless and mentioned & set(relation.unless):
-            return False
-        if not mentioned >= set(relation.only_with):
-            return False
-        if relation.any_with and not mentioned & set(relation.any_with):
+        if not self.spoken_of(relation):
             return False
         # A bound derives no value unless it is named; the truth of an inequality is a value.
         if relation.is_bound and not relation.is_truth:
             return False
         return not any(self._is_false(condition) for condition in relation.valid)
+
+    def spoken_of(self, relation: Relation) -> bool:
+        """True unless what is stated or asked, by its names alone, keeps the relation out."""
+        if self.using:
+            return True
+        mentioned = self.scenario.mentioned | {self.asked}
+        if relation.unless and mentioned & set(relation.unless):
+            return False
+        if not mentioned >= set(relation.only_with):
+            return False
+        return not relation.any_with or bool(mentioned & set(relation.any_with))
 
     def _is_false(self, condition: Condition) -> bool:
         known = {}

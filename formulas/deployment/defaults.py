@@ -216,5 +216,7 @@ STRUCTURAL = frozenset(
         *OF_CONTEXT_ALONE,
     )
 )
+# The absence of something is not inferred from a result either.
+NEVER_INFERRED = frozenset(row.gives for row in ABSENT)
 # The absence of something, which nobody would think to state.
 SILENT = frozenset(("mig_instances", *(row.gives for row in (*ABSENT, *NEUTRAL))))

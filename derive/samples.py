@@ -13,6 +13,7 @@ from derive.measurements import Measurement
 from formulas.errors import Problem
 from formulas.statements import Choose, Statement, UseGpu, UseModel
 from formulas.storage import BYTES_PER_ELEMENT
+from solvers.speed_kernel import VARIED
 
 # Checkpoints that are another name of an architecture that the table has.
 _SAME_ARCHITECTURE = MappingProxyType(
@@ -64,10 +65,9 @@ def sample_of(row: Measurement) -> Sample | str:
     try:
         name, own_format, facts = _model(row.model)
         weights = row.precision or own_format
-        gpu_name, hardware, dtype = _hardware(name, row.gpu, weights)
+        gpu_name, known, dtype = _hardware(name, row.gpu, weights)
     except Problem as problem:
         return str(problem)
-    known = {**facts, **hardware}
     needed = ("memory_bandwidth", "peak_flops")
     lacking = [n for n in needed if n not in known]
     if lacking:
@@ -95,7 +95,7 @@ def sample_of(row: Measurement) -> Sample | str:
         row,
         name,
         facts.get("expert_params", Fraction(0)) == 0,
-        facts,
+        _of_model(name, row.gpu, weights),
         MappingProxyType(varied),
         MappingProxyType(
             {
@@ -172,6 +172,16 @@ def _hardware(model: str, gpu: str, precision: str) -> tuple[str, Mapping[str, F
     rows += [Choose("weight_dtype", wanted)] if wanted else [Choose("weight_dtype", "bf16")]
     given = scenario(rows).given
     return found.name, {n: row.value for n, row in given.items()}, wanted or "bf16"
+
+
+@lru_cache(maxsize=512)
+def _of_model(model: str, gpu: str, precision: str) -> Mapping[str, Fraction]:
+    """What model and format say, without what the GPU does: the same on every GPU."""
+    from formulas.hardware import find_gpu, gpu_facts
+
+    _, known, _ = _hardware(model, gpu, precision)
+    apart = {*gpu_facts(find_gpu(gpu)), *VARIED}
+    return MappingProxyType({n: v for n, v in known.items() if n not in apart})
 
 
 def _kv_format(row: Measurement, weights: str) -> str:

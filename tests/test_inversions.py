@@ -56,6 +56,33 @@ REFUSED = {
     ("deployment.step_time", "n_moe_layers"),
     ("deployment.prefill_all_reduce_time", "tp"),
 }
+# Layouts of caches hang on which kinds of layers there are: conditions and steps.
+REFUSED |= {
+    ("deployment.fewest_of_a_kind", "stage_full_layers"),
+    ("deployment.fewest_of_a_kind", "stage_window_layers"),
+    ("deployment.fewest_of_a_kind", "stage_state_layers"),
+    ("deployment.fewest_of_a_kind", "other_drafter_layers"),
+    ("deployment.fewest_of_a_kind", "most_of_a_kind"),
+    ("deployment.group_layers", "fewest_of_a_kind"),
+    ("deployment.group_layers", "most_of_a_kind"),
+    ("deployment.full_groups", "group_layers"),
+    ("deployment.page_bytes", "block_size"),
+    ("deployment.page_bytes", "full_layers"),
+    ("deployment.page_bytes", "full_token_bytes"),
+    ("deployment.page_bytes", "window_layers"),
+    ("deployment.page_bytes", "state_layers"),
+    ("deployment.full_block_tokens", "block_size"),
+    ("deployment.window_block_tokens", "block_size"),
+    ("deployment.request_blocks", "context_tokens"),
+    ("deployment.request_blocks", "window_groups"),
+    ("deployment.request_blocks", "window_block_tokens"),
+    ("deployment.request_blocks", "sliding_window"),
+    ("deployment.request_blocks", "max_batched_tokens"),
+    ("deployment.request_blocks", "state_groups"),
+    ("deployment.request_cache_bytes", "block_size"),
+    ("deployment.growing_bytes_per_token", "indexer_layers"),
+    ("deployment.max_sequences.mixed", "request_cache_bytes"),
+}
 
 
 @cache

@@ -42,6 +42,18 @@ REFUSED = {
     ("deployment.stage_send_time", "pp"): "condition",
     ("deployment.step_time", "n_moe_layers"): "condition",
     ("deployment.prefill_all_reduce_time", "tp"): "condition",
+    ("deployment.expert_load", "ep"): "condition",
+    ("deployment.all_reduce_time.calibrated", "tp"): "condition",
+    ("deployment.all_to_all_time.calibrated", "dp"): "condition",
+    ("deployment.stage_send_time.calibrated", "pp"): "condition",
+    ("deployment.step_time.calibrated", "n_moe_layers"): "condition",
+    ("deployment.prefill_all_reduce_time.calibrated", "tp"): "condition",
+    ("deployment.kv_bytes_read_per_gpu.mixed", "stage_window_layers"): "condition",
+    ("deployment.kv_bytes_read_per_gpu.mixed", "stage_state_layers"): "condition",
+    ("deployment.flops_per_token.mixed", "window_layers"): "condition",
+    ("deployment.prefill_flops.mixed", "window_layers"): "condition",
+    ("deployment.prefill_flops.mixed", "sliding_window"): "sign",
+    ("deployment.prefill_flops.indexed", "index_topk"): "sign",
 }
 
 

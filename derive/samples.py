@@ -118,13 +118,14 @@ def _ranks(row: Measurement) -> tuple[int, int] | str:
     if row.moe_tp > 1 and row.moe_ep > 1:
         ways = f"moe_tp {row.moe_tp}, moe_ep {row.moe_ep}"
         return f"outside the model: experts split both ways ({ways})"
-    dp, experts = row.dp, row.moe_tp * row.moe_ep
-    if experts > row.tp * dp and experts % row.tp == 0:
+    groups, experts = row.dp, row.moe_tp * row.moe_ep
+    if experts > row.tp * groups and experts % row.tp == 0:
         # The experts' ranks tell how many GPUs there are; attention runs in groups of TP.
-        dp = experts // row.tp
-    if row.tp * dp > _MOST_GPUS:
-        return f"outside the model: more GPUs than one node of {_MOST_GPUS} (tp dp = {row.tp * dp})"
-    return dp, row.moe_ep
+        groups = experts // row.tp
+    gpus = row.tp * groups
+    if gpus > _MOST_GPUS:
+        return f"outside the model: more GPUs than one node of {_MOST_GPUS} (tp dp = {gpus})"
+    return groups, row.moe_ep
 
 
 @lru_cache(maxsize=512)

@@ -139,8 +139,9 @@ def refuse_outside(statement: Statement, line: str = "") -> None:
         return
     quantity, value = catalogue().quantities[statement.quantity], statement.value
     domain = quantity.domain
-    # A size of a parallel group is counted in GPUs, wherever it is on its list or not.
-    if domain.holds(value) and (value.denominator == 1 or not domain.choices):
+    # The size of a parallel group is counted in GPUs, whether it is on its list or not.
+    counted = bool(domain.choices) and all(c.denominator == 1 for c in domain.choices)
+    if domain.holds(value) and (value.denominator == 1 or not counted):
         return
     shown = display(value, quantity.unit, quantity.label)
     message = f"{quantity.name} = {shown} is not allowed"

@@ -145,10 +145,12 @@ def _checked(chain: Chain, rows: Sequence[Row]) -> Chain | None:
 
 
 def _lacking(chain: Chain, wanted: Iterable[str]) -> list[str]:
+    """What has no value forwards; backwards, a lower relation might answer for the system."""
     found = []
+    forwards = replace(chain, forwards=True)
     for name in wanted:
         try:
-            chain.value(name)
+            forwards.value(name)
         except Lacking:
             found.append(name)
     return found

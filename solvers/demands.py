@@ -54,12 +54,12 @@ class Demand:
         right = None if self.right is None else evaluate(self.right, lookup)
         return evaluate(self.left, lookup), right
 
-    def condition(self, chain: Chain) -> Any:
+    def as_condition(self, chain: Chain) -> Any:
         """True, false, or a condition in what is unknown."""
         left, right = self.sides(chain)
         if self.values:
             return _is_one_of(left, self.values)
-        return condition(left, self.relation, right)
+        return as_condition(left, self.relation, right)
 
     def check(self, chain: Chain) -> Check:
         """The demand at a point where everything has a value."""
@@ -117,7 +117,7 @@ def statement_of_demand(chain: Chain, name: str) -> Statement | None:
     return None if row is None else Statement(row.name, row.text, "you")
 
 
-def condition(left: Any, relation: str, right: Any) -> Any:
+def as_condition(left: Any, relation: str, right: Any) -> Any:
     """Whether left and right are so related: a truth value, or a condition in what is unknown."""
     if is_number(left) and is_number(right):
         return compare(left, relation, right)

@@ -35,7 +35,7 @@ from solvers.spans import contains
 
 _PLAIN = Fraction(1, 10**12)
 _MOST_TRIED = 65_536
-_MOST_LISTED = 256
+_LONGEST_RUN = 256
 _CLOSE = 1e-6
 
 
@@ -67,7 +67,24 @@ def solve_equation(expr: Any, target: Number, quantity: Quantity) -> Solved:
         else:
             spans += clipped(branch, quantity.domain)
     solved = admitted(expr, target, quantity, points, spans)
-    return solved if solved.points or solved.spans else _any_choice(expr, target, quantity, solved)
+    if solved.points or solved.spans:
+        return solved
+    return _within_tolerance(expr, target, quantity, solved)
+
+
+def _within_tolerance(expr: Any, target: Number, quantity: Quantity, exact: Solved) -> Solved:
+    """What a step or a choice comes to within the tolerance, where nothing meets it exactly."""
+    from solvers.steps import on_one_step
+
+    steps = [
+        node
+        for node in expr.atoms(sympy.ceiling, sympy.floor)
+        if quantity.symbol in node.free_symbols
+    ]
+    if steps and not quantity.domain.choices:
+        near = on_one_step(expr, target, quantity, steps, "")
+        return near if near.points or near.spans else exact
+    return _any_choice(expr, target, quantity, exact)
 
 
 def _any_choice(expr: Any, target: Number, quantity: Quantity, solved: Solved) -> Solved:
@@ -160,7 +177,7 @@ def _ends(domain: Domain) -> list[Number]:
 
 
 def _among_whole(expr: Any, target: Number, quantity: Quantity, reason: str) -> Solved | None:
-    """A count under a ceiling is tried number by number; None where too many satisfy it."""
+    """A count under a ceiling is tried number by number; None where a stretch satisfies it."""
     near = sympy.lambdify(quantity.symbol, expr, modules="math")
     wanted, start = float(target), int(quantity.domain.low or 0)
     hits: list[Number] = []
@@ -171,7 +188,8 @@ def _among_whole(expr: Any, target: Number, quantity: Quantity, reason: str) -> 
             continue
         if close and _meets(expr, target, quantity, Fraction(number)):
             hits.append(Fraction(number))
-        if len(hits) > _MOST_LISTED:
+        # Numbers one behind the other are a stretch, which has ends.
+        if len(hits) > _LONGEST_RUN and number - hits[-_LONGEST_RUN] < _LONGEST_RUN:
             return None
     if not hits:
         return Solved(refused=f"{reason}; no whole number below {start + _MOST_TRIED} satisfies it")

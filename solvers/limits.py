@@ -14,7 +14,7 @@ from formulas.formula import Condition
 from formulas.quantity import Quantity
 from solvers.answer import Interval, Missing, Statement
 from solvers.chain import Chain
-from solvers.demands import condition, demanded, demands, first_lacking, statement_of_demand
+from solvers.demands import as_condition, demanded, demands, first_lacking, statement_of_demand
 from solvers.evidence import at_stake
 from solvers.found import Lacking
 from solvers.missing import alternatives
@@ -41,7 +41,7 @@ def limits_of(chain: Chain) -> Limits | Missing:
     if lacking is not None:
         return lacking_limit(chain, lacking[1])
     for row in demands(chain):
-        conditions[_fresh(row.name, conditions)] = row.condition(chain)
+        conditions[_fresh(row.name, conditions)] = row.as_condition(chain)
     unchecked = []
     for constraint in chain.constraints:
         if (constraint, chain.asked) in _KEPT_BY_GRID:
@@ -61,7 +61,7 @@ def limits_of(chain: Chain) -> Limits | Missing:
             domain = chain.catalogue.quantities[name].domain
             if domain.low is not None:
                 sign = ">" if domain.low_open else ">="
-                conditions[_fresh(name, conditions)] = condition(found.value, sign, domain.low)
+                conditions[_fresh(name, conditions)] = as_condition(found.value, sign, domain.low)
     return Limits(conditions, tuple(unchecked))
 
 
@@ -92,14 +92,16 @@ def _lacking_memory(chain: Chain, constraint: Condition) -> Missing | None:
     """One side of the memory that is known limits the other: what that takes must be known."""
     if constraint.name != "memory":
         return None
-    known = [name for name in constraint.inputs if _is_known(chain, name)]
-    other = next((name for name in constraint.inputs if name not in known), None)
+    used, budget = constraint.inputs
+    lacking = [name for name in (budget, used) if not _is_known(chain, name)]
     reach = chain.catalogue.downstream(chain.asked)
     limited = any(name in reach for name in demanded(chain))
+    # What is used limits nothing where no budget is spoken of.
+    stated = budget not in lacking or budget in reach
     # Beside a limit that a person states, the memory is left unchecked, and said to be.
-    if limited or not known or other not in reach:
+    if limited or not stated or lacking[0] not in reach:
         return None
-    sets = alternatives(_with_asked(chain), other)
+    sets = alternatives(_with_asked(chain), lacking[0])
     return Missing(
         chain.asked, sets, "the memory of the GPU limits it, by facts that are not known"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import sympy
@@ -12,7 +13,7 @@ from solvers.branches import Refused, Root
 from solvers.equation import Solved, admitted, piece_by_piece, real
 from solvers.exact import substitute
 from solvers.isolate import isolate
-from solvers.number import Number, Undefined, ceiling, floor, is_number, less, minus, to_sympy
+from solvers.number import Number, Undefined, ceiling, floor, is_number, less, minus, same, to_sympy
 from solvers.roots import Unseparated, bends, distinct, smooth_arms, zeros
 
 _MOST_STEPS = 500
@@ -46,10 +47,15 @@ def _where_it_holds(
     points: list[Number] = []
     for branch in branches:
         values = real(branch.value) if isinstance(branch, Root) else []
-        for value in (v for v in values if is_number(v) and v == floor(v)):
+        # A figure that was rounded when it was stated means the step that it is nearest to.
+        for value in (floor(v + Fraction(1, 2)) for v in values if is_number(v) and _is_step(v)):
             for edge in (value - 1, value, value + 1):
                 points += zeros(step.args[0] - to_sympy(edge), quantity.symbol, quantity.domain)
     return piece_by_piece(expr, target, quantity, distinct(points))
+
+
+def _is_step(value: Number) -> bool:
+    return same(value, floor(value + Fraction(1, 2)))
 
 
 def _step_by_step(
@@ -68,7 +74,7 @@ def _step_by_step(
     cuts = distinct([p for side in sides for p in zeros(side, symbol, domain)])
     found: list[Number] = []
     for piece in pieces_of(cuts, domain):
-        if piece.span.low == piece.span.high or not _differ(sides, quantity.name, piece.test):
+        if piece.span.low == piece.span.high or not _may_meet(sides, quantity.name, piece.test):
             continue
         window = Domain(_fraction(piece.span.low), _fraction(piece.span.high))
         if window.low is None or window.high is None:
@@ -79,15 +85,14 @@ def _step_by_step(
     return admitted(expr, target, quantity, distinct([*found, *cuts]), [])
 
 
-def _differ(sides: list[Any], name: str, at: Number) -> bool:
-    """Whether the two values lie on different sides of the target; unknown counts as yes."""
+def _may_meet(sides: list[Any], name: str, at: Number) -> bool:
+    """Whether the target lies between the two values, or on one; unknown counts as yes."""
     try:
-        values = [substitute(side, name, at) for side in sides]
+        one, other = (substitute(side, name, at) for side in sides)
     except Undefined:
         return True
-    return less(values[0], minus(values[0], values[0])) != less(
-        values[1], minus(values[1], values[1])
-    )
+    nothing = minus(one, one)
+    return nothing in (one, other) or less(one, nothing) != less(other, nothing)
 
 
 def _levels(inner: Any, quantity: Quantity, window: Domain) -> range:

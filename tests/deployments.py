@@ -8,13 +8,14 @@ import random
 from collections.abc import Mapping
 from decimal import Context, Decimal
 from fractions import Fraction
-from io import BytesIO, StringIO
 from typing import Any
 
-from derive.asking import ask_lines
+from derive.as_json import answer_object, problem_object
+from derive.json_question import load_object, read_object
+from formulas.errors import Problem
+from solvers.solve import solve
 from tests.oracle import BYTES, Model
 
-SECONDS = 20.0
 DIGITS = Context(prec=28)
 # Facts that a person may leave to the defaults.
 OPTIONAL = (
@@ -24,11 +25,19 @@ OPTIONAL = (
 
 
 def answers(questions: list[tuple[str, Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """The answers' objects to (find, given) pairs, one JSON object a line each way."""
-    lines = [f'{{"find": "{find}", "given": {spelt(given)}}}' for find, given in questions]
-    written = StringIO()
-    ask_lines(BytesIO("\n".join(lines).encode()), written, SECONDS)
-    return [json.loads(line) for line in written.getvalue().splitlines()]
+    """The answers' objects to (find, given) pairs, without the ways out of infeasible ones."""
+    return [_answer(find, given) for find, given in questions]
+
+
+def _answer(find: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    line = f'{{"find": "{find}", "given": {spelt(given)}}}'
+    try:
+        asked = read_object(load_object(line))
+        found = answer_object(solve(asked.request()), asked.unit)
+    except Problem as problem:
+        found = problem_object(problem, find.rsplit(maxsplit=1)[-1])
+    written: dict[str, Any] = json.loads(json.dumps(found))
+    return written
 
 
 def ask(find: str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -49,10 +49,10 @@ LINES = {
         "tpot given batch = 1,000", "number", "',' separates facts", ",", "1_000",
     ),
     "outside its domain": (
-        "tpot given mbu = 80", "domain", "mbu = 80 is not allowed", "mbu = 80", "80%",
+        "tpot given mbu = 80", "domain", "mbu = 80 is not allowed", "80", "80%",
     ),
     "negative": (
-        "tpot given batch = -1", "domain", "batch = -1", "batch = -1", "at least 1",
+        "tpot given batch = -1", "domain", "batch = -1", "-1", "at least 1",
     ),
     "no gpu": (
         "tpot given gpu 0 x h100-sxm", "number", "at least 1 GPU", "0", "gpu 8 x h100-sxm",

@@ -110,7 +110,6 @@ def smallest(case: Case) -> int:
     raise AssertionError(case)
 
 
-@settings(deadline=None, max_examples=100)
 @given(cases)
 def test_a_clash_is_infeasible_minimal_and_smallest(case: Case) -> None:
     assume(not can_hold(case))
@@ -133,7 +132,6 @@ def allowed(name: str, value: Fraction) -> bool:
     return least.get(name, name in SIGNS or value >= 0) and not whole
 
 
-@settings(deadline=None, max_examples=100)
 @given(cases)
 def test_a_way_out_is_tight(case: Case) -> None:
     """At the value it is feasible, just short of it it is not, nor anywhere on the way."""

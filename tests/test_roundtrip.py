@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from derive.as_json import answer_object
@@ -111,6 +111,8 @@ def test_backwards_undoes_forwards(seed: int) -> None:
         assert answer["status"] != "infeasible", (name, result, answer)
 
 
+# Three unknowns at once take seconds each: a quarter of the examples.
+@settings(max_examples=settings.default.max_examples // 4)
 @given(seeds)
 def test_three_results_give_three_inputs(seed: int) -> None:
     choose, facts = complete(seed)
@@ -124,9 +126,20 @@ def test_three_results_give_three_inputs(seed: int) -> None:
     answer = ask(name, {**rest, **values})
     # With experts the batch stands in an exponent, where a search may end unproved.
     assume(answer["status"] != "unproved" or "n_experts" not in facts)
+    # Where the memory decides the first token, it says nothing of the prompt.
+    assume(decided_by_prefill(facts) or "ttft" not in results)
     assert answer["status"] == "ok", (name, results, answer)
     wanted = float(facts[name])
-    assert any(near(v, wanted, 1e-6) for v in values_in(answer)), (name, results, wanted, answer)
+    if answer["kind"] == "range":
+        assert lies_in(answer, wanted), (name, results, wanted, answer)
+    else:
+        found = values_in(answer)
+        assert any(near(v, wanted, 1e-6) for v in found), (name, results, wanted, answer)
+
+
+def decided_by_prefill(facts: dict[str, Any]) -> bool:
+    model = Model(oracle_facts(facts))
+    return bool(model["ttft"] == model["prefill_time"] + model["step_overhead"])
 
 
 @given(seeds)

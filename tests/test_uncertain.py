@@ -39,8 +39,9 @@ SLACK = 1e-8
 
 
 def patient(examples: int) -> settings:
+    """So many examples of a hundred; the thorough profile has ten times as many."""
     return settings(
-        max_examples=examples,
+        max_examples=examples * settings.default.max_examples // 100,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
         phases=[Phase.explicit, Phase.reuse, Phase.generate],

@@ -76,8 +76,8 @@ def by_group(rows: Rows) -> list[str]:
             for part in (here & core, here & ~core):
                 samples = [s for s, take in zip(rows.samples, part, strict=True) if take]
                 parts.append(errors(samples, predicted[:, part], rows.measured[:, part]))
-            lines.append([f"{level} {name}", str(parts[0]["rows"]),
-                          percent(parts[0]["tpot_mape_dense"]), *block("", parts[1])[1:]])  # fmt: skip
+            dense, count = percent(parts[0]["tpot_mape_dense"]), str(parts[0]["rows"])
+            lines.append([f"{level} {name}", count, dense, *block("", parts[1])[1:]])
     columns = (
         "left out", "rows of the two models", "TPOT of the two", "other rows", "TPOT dense",
         "TPOT experts", "TPOT unknown format", "TTFT",

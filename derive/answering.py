@@ -36,9 +36,7 @@ def answer_state(conversation: Conversation, question: Question) -> tuple[Conver
     statements = replaced(conversation.statements, question.statements)
     refuse_contradictions(statements, question)
     rows = tuple(("", spelt_statement(statement)) for statement in question.statements)
-    notes = tuple(
-        ("" if index else "read as", note) for index, note in enumerate(question.read_as)
-    )
+    notes = tuple(("" if index else "read as", note) for index, note in enumerate(question.read_as))
     document = (Fields((*rows, *notes)),) if rows else (Line(""),)
     data = {"status": "ok", "stated": [text for _, text in rows]}
     return replace(conversation, statements=statements), Outcome("ok", document, data)

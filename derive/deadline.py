@@ -13,6 +13,9 @@ from solvers.answer import Answer, Contradiction, Infeasible, Unproved
 from solvers.solve import solve
 
 
+_AGAIN = 1.0
+
+
 class TimedOut(BaseException):
     """The question's time is over; no `except Exception` on the way may keep it."""
 
@@ -29,7 +32,8 @@ def within(seconds: float) -> Iterator[None]:
         raise TimedOut
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    # It rings again where the first one was lost inside a callback that lets nothing out.
+    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
     try:
         yield
     finally:

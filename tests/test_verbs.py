@@ -692,6 +692,8 @@ def test_what_is_said_anew_takes_the_place_of_the_same_thing() -> None:
     assert scenario(kept).given["memory_bandwidth"].value == 6
 
 
+# The alarm may ring inside a callback of the garbage collector, which reports it and goes on.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_table_stops_when_its_time_is_over() -> None:
     conversation, _ = talk(LLAMA)
     hurried = replace(conversation, seconds=0.05)

@@ -12,7 +12,6 @@ from derive.asked import Asked
 from solvers.answer import Answer, Contradiction, Infeasible, Unproved
 from solvers.solve import solve
 
-
 _AGAIN = 1.0
 
 

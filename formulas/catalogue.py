@@ -27,7 +27,7 @@ SHEET = (
     "kubernetes",
     "beyond",
 )
-DEPLOYMENT = ("memory", "step", "service", "layout", "request", "budget", "attention", "calibrated")
+DEPLOYMENT = ("memory", "step", "service")
 
 
 @dataclass(frozen=True)

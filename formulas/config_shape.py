@@ -8,7 +8,6 @@ from types import MappingProxyType
 
 from formulas.architecture import (
     Architecture,
-    DeltaAttention,
     DeltaNet,
     Experts,
     Heads,
@@ -17,10 +16,8 @@ from formulas.architecture import (
     Mamba1,
     Mamba2,
 )
-from formulas.config_checks import check_config, refuse_unread_experts
 from formulas.config_keys import MOST_LAYERS, Keys, shown
-from formulas.errors import Problem
-from formulas.families import Structure, structure_of
+from formulas.families import Structure, structure_of, usual_structure
 from formulas.layers import ffns_of, mixers_of
 
 # Each changes the cache or the count in a way that is not read here.
@@ -31,12 +28,6 @@ _NOT_READ = (
     "hidden_size_per_layer_input",
     "compress_ratios",
     "use_cla",
-)
-_USED_EXPERTS = (
-    "num_experts_per_tok",
-    "experts_per_token",
-    "top_k_experts",
-    "num_experts_per_token",
 )
 _STATE_INSTEAD = "state the quantities instead:  n_layers = ..., n_params = ..."
 
@@ -55,9 +46,7 @@ def architecture_of(keys: Keys, mixers: str | None = None, ffns: str | None = No
     for name in _NOT_READ:
         if keys.has(name):
             raise keys.problem(f"{name!r} is a layout that is not read here", _STATE_INSTEAD)
-    structure = _structure(keys)
-    if mixers is None:
-        check_config(keys)
+    structure, assumed = _structure(keys)
     keys, defaulted = _with_defaults(keys, structure)
     n_layers = keys.whole("num_hidden_layers", "n_layer", "num_layers", most=MOST_LAYERS)
     d_model = keys.whole("hidden_size", "n_embd", "d_model")
@@ -90,16 +79,20 @@ def architecture_of(keys: Keys, mixers: str | None = None, ffns: str | None = No
         experts=experts if sparse else None,
         positions=positions,
     )
-    return Reading(architecture, keys, (*defaulted, *ungrouped))
+    return Reading(architecture, keys, (*assumed, *defaulted, *ungrouped))
 
 
-def _structure(keys: Keys) -> Structure:
+def _structure(keys: Keys) -> tuple[Structure, tuple[str, ...]]:
     """The family's structure with what this config switches on."""
     model_type = keys.text("model_type")
     known = structure_of(model_type)
+    assumed: tuple[str, ...] = ()
     if known is None:
-        raise _unknown(keys, model_type)
-    structure = known
+        named = f"model_type {shown(model_type)}" if model_type else "a config without model_type"
+        assumed = (
+            f"{named} is read with the usual layers: gated MLP, 2 norms, no biases unless stated",
+        )
+    structure = known or usual_structure()
     changes: dict[str, bool | str | int] = {}
     if keys.flag("attention_bias", default=False):
         changes["qkv_bias"] = True
@@ -111,15 +104,7 @@ def _structure(keys: Keys) -> Structure:
     if keys.has("new_decoder_architecture") or not keys.flag("parallel_attn", default=True):
         # The Falcons that norm attention and MLP apart.
         changes["norms_per_layer"] = 2
-    return replace(structure, **changes)  # type: ignore[arg-type]
-
-
-def _unknown(keys: Keys, model_type: str) -> Problem:
-    """An architecture that is not known is refused by its name, never guessed."""
-    if not model_type:
-        return Problem("config", f"{keys.where} has no 'model_type'", (_STATE_INSTEAD,), keys.word)
-    what = f"the architecture {shown(model_type)} ('model_type') is not known here"
-    return keys.problem(what, _STATE_INSTEAD)
+    return replace(structure, **changes), assumed  # type: ignore[arg-type]
 
 
 def _with_defaults(keys: Keys, structure: Structure) -> tuple[Keys, tuple[str, ...]]:
@@ -160,7 +145,7 @@ def _heads(keys: Keys, d_model: int, latent: Latent | None) -> tuple[Heads, tupl
 def _heads_of(keys: Keys, usual: Heads) -> Mapping[str, Heads]:
     """The heads of the mixers that do not have the usual ones."""
     special: dict[str, Heads] = {}
-    if keys.maybe("swa_num_key_value_heads") is not None:
+    if keys.has("swa_num_key_value_heads"):
         special["S"] = Heads(
             query=keys.maybe("swa_num_attention_heads") or usual.query,
             kv=keys.whole("swa_num_key_value_heads"),
@@ -168,8 +153,8 @@ def _heads_of(keys: Keys, usual: Heads) -> Mapping[str, Heads]:
             d_value=keys.maybe("swa_v_head_dim") or usual.d_value,
             sinks=keys.flag("add_swa_attention_sink_bias", default=False),
         )
-    width = keys.maybe("global_head_dim")
-    if width is not None:
+    if keys.has("global_head_dim"):
+        width = keys.whole("global_head_dim")
         special["F"] = Heads(
             query=usual.query,
             kv=keys.maybe("num_global_key_value_heads") or usual.kv,
@@ -210,9 +195,7 @@ def _indexer(keys: Keys) -> Indexer | None:
     return Indexer(keys.whole("index_n_heads"), width, keys.maybe("index_topk"))
 
 
-def _recurrent(
-    keys: Keys, d_model: int, mixers: str
-) -> DeltaNet | DeltaAttention | Mamba2 | Mamba1 | None:
+def _recurrent(keys: Keys, d_model: int, mixers: str) -> DeltaNet | Mamba2 | Mamba1 | None:
     if "G" in mixers:
         return DeltaNet(
             key_heads=keys.whole("linear_num_key_heads"),
@@ -220,11 +203,6 @@ def _recurrent(
             value_heads=keys.whole("linear_num_value_heads"),
             d_value=keys.whole("linear_value_head_dim"),
             kernel=keys.whole("linear_conv_kernel_dim"),
-        )
-    if "K" in mixers:
-        own = keys.section("linear_attn_config")
-        return DeltaAttention(
-            own.whole("num_heads"), own.whole("head_dim"), own.whole("short_conv_kernel_size")
         )
     if "M" in mixers:
         return _mamba2(keys, d_model)
@@ -265,18 +243,12 @@ def _dense_width(keys: Keys, structure: Structure, d_model: int) -> int:
 
 def _experts(keys: Keys, structure: Structure) -> Experts | None:
     """The experts of one layer; None where the config has none, or one that every token uses."""
-    names = ("n_routed_experts", "num_experts", "num_local_experts")
-    count = keys.maybe(*names, least=0)
-    if count is None:
-        refuse_unread_experts(keys)
+    count = keys.maybe("n_routed_experts", "num_experts", "num_local_experts", least=0)
+    if count is None or count <= 1:
         return None
-    used = keys.maybe(*_USED_EXPERTS, least=0)
-    if used is not None and used > max(count, 1):
-        name = next(name for name in names if keys.values.get(name) is not None)
-        raise keys.problem(f"a token uses {used} experts, and there are {count} ({name!r})")
-    if count <= 1:
-        return None
-    used = keys.whole(*_USED_EXPERTS)
+    used = keys.whole("num_experts_per_tok", "experts_per_token", "top_k_experts")
+    if used > count:
+        raise keys.problem(f"a token uses {used} experts, and there are {count}")
     width = keys.whole("moe_intermediate_size", "intermediate_size")
     return Experts(count, used, width, _shared_width(keys, structure, width))
 
@@ -293,4 +265,4 @@ def _shared_width(keys: Keys, structure: Structure, width: int) -> int:
     )
     if stated is not None:
         return stated
-    return width * (keys.maybe("n_shared_experts", "num_shared_experts", least=0) or 0)
+    return width * (keys.maybe("n_shared_experts", least=0) or 0)

@@ -12,7 +12,7 @@ from derive.wording import contradiction_text, remarks, shown, status
 from formulas.catalogue import catalogue
 from formulas.errors import Problem
 from formulas.quantity import Quantity
-from formulas.storage import BYTES_PER_ELEMENT
+from formulas.storage import BYTES_OF, BYTES_PER_ELEMENT
 from formulas.units import Unit
 from solvers.answer import (
     Answer,
@@ -31,7 +31,7 @@ from solvers.answer import (
 )
 
 # Assumed bytes of an element are shown as the format that they come from.
-ASSUMED_FORMATS = {"bytes_per_weight": "weight_dtype", "kv_bytes_per_element": "kv_dtype"}
+ASSUMED_FORMATS = {quantity: choice for choice, quantity in BYTES_OF.items()}
 
 
 def answer_object(
@@ -191,7 +191,7 @@ def _evidence(evidence: Evidence) -> dict[str, Any]:
             for name, value in plain_values(evidence.outcomes).items()
             if value is not None
         },
-        "constraints": [_constraint(check) for check in evidence.checks],
+        "constraints": [constraint_object(check) for check in evidence.checks],
         "steps": [
             {
                 "relation": step.relation,
@@ -222,7 +222,8 @@ def assumed_values(evidence: Evidence) -> dict[str, Any]:
     return found
 
 
-def _constraint(check: Check) -> dict[str, Any]:
+def constraint_object(check: Check) -> dict[str, Any]:
+    """One constraint at a point: both sides in their own unit, and the room that is left."""
     quantity = catalogue().quantities.get(check.quantity)
     found = {
         "name": check.name,

@@ -27,7 +27,7 @@ class Verb:
 
     @property
     def handler(self) -> Handler:
-        """The function `answer` of the verb's module."""
+        """The function that answers it, which is named for the verb."""
         found: Handler = getattr(import_module(f"derive.{self.module}"), f"answer_{self.name}")
         return found
 

@@ -21,9 +21,7 @@ from formulas.statements import (
     UseGpu,
     UseModel,
 )
-
-# A format says how many bytes an element takes.
-_BYTES_OF = {"weight_dtype": "bytes_per_weight", "kv_dtype": "kv_bytes_per_element"}
+from formulas.storage import BYTES_OF
 
 Subject = tuple[str, ...]
 
@@ -55,7 +53,7 @@ def subject(statement: Statement) -> Subject:
             # A list of GPUs says nothing of how many there are.
             return ("gpus",)
         case Choose(choice) | AmongNames(choice):
-            return ("value", _BYTES_OF.get(choice, choice))
+            return ("value", BYTES_OF.get(choice, choice))
         case Limit(quantity, relation):
             return ("limit", quantity, relation[0])
         case Fact() | Between() | Spread() | Calculated() | Same() | Among():

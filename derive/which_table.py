@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from derive.as_json import plain
+from derive.as_json import constraint_object
 from derive.document import Table
 from derive.points import NAMED, at_data, cell, label
 from derive.under_table import why_not
@@ -144,21 +144,8 @@ def row_data(row: Row) -> dict[str, Any]:
         **at_data(row.at),
         "feasible": row.feasible,
         "broken": list(row.broken),
-        "constraints": [_check_data(check) for check in row.checks],
+        "constraints": [constraint_object(check) for check in row.checks],
     }
     if row.failed is not None:
         found["message"] = why_not(row.failed)
     return found
-
-
-def _check_data(check: Check) -> Mapping[str, Any]:
-    quantity = catalogue().quantities.get(check.quantity)
-    found = {
-        "name": check.name,
-        "relation": check.relation or None,
-        "value": plain(check.left),
-        "limit": plain(check.right),
-        "unit": quantity.unit.text if quantity else None,
-        "holds": check.holds,
-    }
-    return {key: part for key, part in found.items() if part is not None}

@@ -25,7 +25,7 @@ from formulas.statements import (
     UseModel,
     Value,
 )
-from formulas.storage import BYTES_PER_ELEMENT
+from formulas.storage import BYTES_OF, BYTES_PER_ELEMENT
 
 if TYPE_CHECKING:
     from formulas.models import Model
@@ -98,9 +98,9 @@ def scenario(statements: Iterable[Statement]) -> Scenario:
     model = _model(rows, given, notes, chosen)
     _gpu(rows, given, chosen, model)
     given += [
-        Given(_CHOSEN_BYTES[row.choice], BYTES_PER_ELEMENT[row.value], YOU, row.text)
+        Given(BYTES_OF[row.choice], BYTES_PER_ELEMENT[row.value], YOU, row.text)
         for row in rows
-        if isinstance(row, Choose) and row.choice in _CHOSEN_BYTES
+        if isinstance(row, Choose) and row.choice in BYTES_OF
     ]
     given += [
         Given(row.quantity, row.value, YOU, row.text, row.override)
@@ -143,9 +143,6 @@ def _allowed(rows: Iterable[tuple[str, tuple[Any, ...]]]) -> dict[str, tuple[Any
         before = found.get(name, values)
         found[name] = tuple(value for value in values if value in before)
     return found
-
-
-_CHOSEN_BYTES = {"weight_dtype": "bytes_per_weight", "kv_dtype": "kv_bytes_per_element"}
 
 
 def _model(

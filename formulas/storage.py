@@ -16,3 +16,6 @@ BYTES_PER_ELEMENT: dict[str, Fraction] = {
     "fp4": Fraction(1, 2) + Fraction(8, 8 * 16),
     "mxfp4": Fraction(1, 2) + Fraction(8, 8 * 32),
 }
+
+# The quantity that a chosen format states.
+BYTES_OF = {"weight_dtype": "bytes_per_weight", "kv_dtype": "kv_bytes_per_element"}

@@ -10,7 +10,7 @@ from solvers.answer import Statement
 from solvers.clash import Oracle
 
 _LARGEST = 3
-_MOST = 12
+MOST = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def corrections(oracle: Oracle) -> Corrections:
     for dropped in _candidates(len(said)):
         if any(known <= dropped for known in found):
             continue
-        if oracle.system.left <= 0 or len(found) >= _MOST:
+        if oracle.system.left <= 0 or len(found) >= MOST:
             complete = False
             break
         decided = oracle.feasible(everything - dropped)

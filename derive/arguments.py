@@ -63,3 +63,18 @@ def show_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", help="a formula, a definition or a quantity")
     parser.add_argument("rest", nargs="*", metavar="for QUANTITY", help="one inversion only")
     parser.add_argument("--json", action="store_true", help="one JSON object")
+
+
+# Columns that a file of measurements may lack, and that its reader fills in.
+FILLED = ("gpu", "engine", "precision", "tp", "dp", "concurrency")
+
+
+def calibrate_arguments(parser: argparse.ArgumentParser) -> None:
+    """Of `derive calibrate`."""
+    parser.add_argument("file", help="measurements: CSV, or the JSON of a serving benchmark")
+    parser.add_argument("--name", help="of the profile that later questions name")
+    parser.add_argument("--test", metavar="FILE", help="rows to predict; their errors are told")
+    parser.add_argument("--predictions", metavar="FILE", help="a CSV line for each row of --test")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    for name in FILLED:
+        parser.add_argument(f"--{name}", help=f"the {name} of rows whose file does not say")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -252,6 +253,20 @@ def _show(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
+def _calibrate(options: argparse.Namespace) -> int:
+    # Matrices this small are slower on several threads; numpy reads it when it is imported.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from derive.calibrate import calibrate, report
+
+    defaults = {name: value for name in arguments.FILLED if (value := getattr(options, name))}
+    found = calibrate(options.file, options.name, options.test, options.predictions, defaults)
+    if options.json:
+        _print_json(found)
+    else:
+        _print_document(report(found))
+    return EXIT_OK
+
+
 def _print_document(document: Document) -> None:
     from derive.as_text import as_text
 
@@ -274,6 +289,9 @@ COMMANDS = (
         "show", "a formula or a quantity, with every inversion", arguments.show_arguments, _show
     ),
     Command("numbers", "the reference numbers, recomputed", arguments.words_arguments, _numbers),
+    Command(
+        "calibrate", "constants from measurements", arguments.calibrate_arguments, _calibrate
+    ),
     Command("models", "the models that are known by name", arguments.words_arguments, _models),
     Command("gpus", "the GPUs that are known by name", arguments.words_arguments, _gpus),
 )

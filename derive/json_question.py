@@ -9,6 +9,7 @@ from typing import Any
 
 from derive.asked import SENSES, Asked
 from derive.axes import CHOICES, axis_of
+from derive.named_items import NAMED_ITEMS
 from derive.question import canonical_name, read_statement
 from formulas.amounts import read_number, shortened
 from formulas.catalogue import Catalogue, catalogue
@@ -180,7 +181,7 @@ def _quantity(name: str, owners: tuple[str, ...], relations: tuple[Relation, ...
 def _given(
     key: str, value: Any, owners: tuple[str, ...], relations: tuple[Relation, ...]
 ) -> tuple[Statement, ...]:
-    if key in CHOICES:
+    if key in CHOICES or key in NAMED_ITEMS:
         return read_statement(key, _text(value, key))
     quantity = _quantity(key, owners, relations)
     name, text = quantity.name, f"{key} = {_spelt(value)}"

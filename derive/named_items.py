@@ -1,4 +1,4 @@
-"""Items that start with a word of their own: model, gpu, weight_dtype, kv_dtype, mig_profile."""
+"""Items that start with a word of their own: model, gpu, formats, mig_profile, profile."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from derive.lexer import (
     keyword,
 )
 from formulas.amounts import read_number, shortened
-from formulas.errors import nearest
+from formulas.engines import find_engine
+from formulas.errors import Problem, nearest
 from formulas.statements import AmongNames, Choose, Statement, UseGpu, UseModel
-from formulas.storage import BYTES_PER_ELEMENT
+from formulas.storage import FORMATS
 
 _IN, _AS = keyword("in"), keyword("as")
 # With an x any name will do; without one only a name with a digit, which no unit has.
@@ -119,6 +120,7 @@ def read_gpu(cursor: Cursor, start: int, choice: str) -> UseGpu:
 
 
 def _format(cursor: Cursor, start: int, choice: str) -> Choose:
+    choice = _OTHER_NAMES.get(choice, choice)
     example = f"{choice} = fp8"
     _equals(cursor, choice, example)
     where = cursor.here()
@@ -134,10 +136,11 @@ def _format(cursor: Cursor, start: int, choice: str) -> Choose:
 
 
 def _known_format(name: str, choice: str, span: Span) -> str:
-    if name.lower() in BYTES_PER_ELEMENT:
+    known = FORMATS[choice]
+    if name.lower() in known:
         return name.lower()
-    formats = f"one of {', '.join(BYTES_PER_ELEMENT)}"
-    close = nearest(name, list(BYTES_PER_ELEMENT))
+    formats = f"one of {', '.join(known)}"
+    close = nearest(name, list(known))
     advice = (f"did you mean '{close}'?", formats) if close else (formats,)
     message = f"{choice} = {shortened(name)} is not a number format"
     raise fault("domain", message, span, *advice)
@@ -149,6 +152,28 @@ def _profile(cursor: Cursor, start: int, choice: str) -> Choose:
     name = _word(cursor, WORD, "a MIG profile", example)
     return Choose(choice, name.lower(), cursor.since(start))
 
+
+def _constants(cursor: Cursor, start: int, choice: str) -> Choose:
+    example = "profile = measured/vllm"
+    _equals(cursor, choice, example)
+    name = _word(cursor, WORD, "the name of a profile", example)
+    return Choose(choice, name.lower(), cursor.since(start))
+
+
+def _engine(cursor: Cursor, start: int, choice: str) -> Choose:
+    example = "engine = vllm-0.21"
+    _equals(cursor, choice, example)
+    where = cursor.here()
+    name = _word(cursor, WORD, "the name of an engine", example)
+    try:
+        return Choose(choice, find_engine(name), cursor.since(start))
+    except Problem as problem:
+        problem.span = (where[0], cursor.end)
+        raise
+
+
+# What engines call these choices.
+_OTHER_NAMES = {"kv_cache_dtype": "kv_dtype"}
 
 _CHOSEN_FORMATS = ("weight_dtype", "kv_dtype")
 _EXAMPLES = {
@@ -165,5 +190,8 @@ NAMED_ITEMS: dict[str, Callable[[Cursor, int, str], Statement]] = {
     "gpu": read_gpu,
     "weight_dtype": _format,
     "kv_dtype": _format,
+    "kv_cache_dtype": _format,
     "mig_profile": _profile,
+    "profile": _constants,
+    "engine": _engine,
 }

@@ -60,6 +60,15 @@ class DeltaNet:
 
 
 @dataclass(frozen=True, slots=True)
+class DeltaAttention:
+    """Kimi's delta attention: a delta net whose gates are of low rank."""
+
+    heads: int
+    d_head: int
+    kernel: int
+
+
+@dataclass(frozen=True, slots=True)
 class Mamba2:
     """The second Mamba, with heads."""
 
@@ -105,7 +114,7 @@ class Architecture:
     heads_of: Mapping[str, Heads]
     latent: Latent | None
     indexer: Indexer | None
-    recurrent: DeltaNet | Mamba2 | Mamba1 | None
+    recurrent: DeltaNet | DeltaAttention | Mamba2 | Mamba1 | None
     dense_width: int
     experts: Experts | None
     positions: int
@@ -191,6 +200,16 @@ def _delta_net(a: Architecture, _mixer: str) -> int:
     return project_in + convolution + 2 * net.value_heads + net.d_value + value * a.d_model
 
 
+def _delta_attention(a: Architecture, _mixer: str) -> int:
+    net = a.recurrent
+    assert isinstance(net, DeltaAttention)
+    width = net.heads * net.d_head
+    project = 4 * a.d_model * width + a.d_model * net.heads
+    # Two gates, each by way of one head; decay and time step; the norm before the output.
+    gates = 2 * (a.d_model * net.d_head + net.d_head * width)
+    return project + gates + 3 * width * net.kernel + net.heads + width + net.d_head
+
+
 def _mamba2(a: Architecture, _mixer: str) -> int:
     net = a.recurrent
     assert isinstance(net, Mamba2)
@@ -225,6 +244,7 @@ _MIXERS: Mapping[str, Callable[[Architecture, str], int]] = MappingProxyType(
         "S": _attention,
         "C": _attention,
         "G": _delta_net,
+        "K": _delta_attention,
         "M": _mamba2,
         "m": _mamba1,
         "L": _lightning,

@@ -27,7 +27,7 @@ SHEET = (
     "kubernetes",
     "beyond",
 )
-DEPLOYMENT = ("memory", "step", "service")
+DEPLOYMENT = ("memory", "step", "service", "layout", "request", "budget", "attention", "calibrated")
 
 
 @dataclass(frozen=True)

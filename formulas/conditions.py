@@ -33,6 +33,18 @@ def uniform_cache(windowed_layers: Any) -> Any:
 
 
 @condition
+def mixed_cache(windowed_layers: Any, indexer_layers: Any) -> Any:
+    """Some layers cache the last tokens only, or keep a state instead."""
+    return both(windowed_layers > 0, equal(indexer_layers, 0))
+
+
+@condition
+def indexed_cache(indexer_layers: Any) -> Any:
+    """Some layers cache the key of an indexer as well."""
+    return indexer_layers > 0
+
+
+@condition
 def nothing_wide(wide_params: Any) -> Any:
     """Every weight is stored in the same format."""
     return equal(wide_params, 0)

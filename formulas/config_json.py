@@ -21,6 +21,8 @@ CONFIG = "config.json"
 # Where a model for text and images keeps the keys of its text model.
 _TEXT_MODELS = ("text_config", "llm_config", "language_config")
 
+_KEPT_SECTIONS = ("quantization_config", "vision_config", "linear_attn_config")
+
 # A backslash hides the character after it; everything else that matters opens or closes something.
 _MARK = re.compile(r"\\.|[\"\[\]{}]", re.DOTALL)
 
@@ -50,7 +52,7 @@ def read_keys(path: str) -> Keys:
     outer = {
         name: item
         for name, item in value.items()
-        if not name.endswith("_config") or name == "quantization_config"
+        if not name.endswith("_config") or name in _KEPT_SECTIONS
     }
     return Keys(outer | inner, CONFIG, path)
 

@@ -14,6 +14,20 @@ from formulas.errors import Problem
 # Far above any model; what is larger is a mistake or an attack.
 LARGEST_SIZE = 10**9
 MOST_LAYERS = 10_000
+# What no model comes near, key by key; widths first.
+_LARGEST: Mapping[str, int] = MappingProxyType(
+    {
+        **dict.fromkeys(("hidden_size", "n_embd", "d_model"), 10**6),
+        **dict.fromkeys(("intermediate_size", "moe_intermediate_size", "ffn_dim"), 10**7),
+        **dict.fromkeys(("num_attention_heads", "n_head", "num_heads"), 10**4),
+        **dict.fromkeys(("num_key_value_heads", "num_kv_heads", "n_head_kv"), 10**4),
+        **dict.fromkeys(("head_dim", "attention_head_dim", "global_head_dim"), 10**5),
+        **dict.fromkeys(("kv_lora_rank", "q_lora_rank", "index_head_dim"), 10**6),
+        **dict.fromkeys(("num_experts", "n_routed_experts", "num_local_experts"), 10**5),
+        "vocab_size": 10**8,
+        "num_hidden_layers": 10**3,
+    }
+)
 _LONGEST_SHOWN = 40
 _HALF = Fraction(1, 2)
 
@@ -145,6 +159,7 @@ class Keys:
         if value < least:
             wanted = "not positive" if least == 1 else f"less than {least}"
             raise self.problem(f"{name!r} is {shown(value)}, {wanted}")
+        most = min(most, _LARGEST.get(name, most))
         if value > most:
             raise self.problem(f"{name!r} is {shown(value)}, more than {most}")
         return value

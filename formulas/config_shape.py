@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from formulas.architecture import (
     Architecture,
+    DeltaAttention,
     DeltaNet,
     Experts,
     Heads,
@@ -16,8 +17,10 @@ from formulas.architecture import (
     Mamba1,
     Mamba2,
 )
+from formulas.config_checks import check_config, refuse_unread_experts
 from formulas.config_keys import MOST_LAYERS, Keys, shown
-from formulas.families import Structure, structure_of, usual_structure
+from formulas.errors import Problem
+from formulas.families import Structure, structure_of
 from formulas.layers import ffns_of, mixers_of
 
 # Each changes the cache or the count in a way that is not read here.
@@ -28,6 +31,12 @@ _NOT_READ = (
     "hidden_size_per_layer_input",
     "compress_ratios",
     "use_cla",
+)
+_USED_EXPERTS = (
+    "num_experts_per_tok",
+    "experts_per_token",
+    "top_k_experts",
+    "num_experts_per_token",
 )
 _STATE_INSTEAD = "state the quantities instead:  n_layers = ..., n_params = ..."
 
@@ -46,7 +55,9 @@ def architecture_of(keys: Keys, mixers: str | None = None, ffns: str | None = No
     for name in _NOT_READ:
         if keys.has(name):
             raise keys.problem(f"{name!r} is a layout that is not read here", _STATE_INSTEAD)
-    structure, assumed = _structure(keys)
+    structure = _structure(keys)
+    if mixers is None:
+        check_config(keys)
     keys, defaulted = _with_defaults(keys, structure)
     n_layers = keys.whole("num_hidden_layers", "n_layer", "num_layers", most=MOST_LAYERS)
     d_model = keys.whole("hidden_size", "n_embd", "d_model")
@@ -79,20 +90,16 @@ def architecture_of(keys: Keys, mixers: str | None = None, ffns: str | None = No
         experts=experts if sparse else None,
         positions=positions,
     )
-    return Reading(architecture, keys, (*assumed, *defaulted, *ungrouped))
+    return Reading(architecture, keys, (*defaulted, *ungrouped))
 
 
-def _structure(keys: Keys) -> tuple[Structure, tuple[str, ...]]:
+def _structure(keys: Keys) -> Structure:
     """The family's structure with what this config switches on."""
     model_type = keys.text("model_type")
     known = structure_of(model_type)
-    assumed: tuple[str, ...] = ()
     if known is None:
-        named = f"model_type {shown(model_type)}" if model_type else "a config without model_type"
-        assumed = (
-            f"{named} is read with the usual layers: gated MLP, 2 norms, no biases unless stated",
-        )
-    structure = known or usual_structure()
+        raise _unknown(keys, model_type)
+    structure = known
     changes: dict[str, bool | str | int] = {}
     if keys.flag("attention_bias", default=False):
         changes["qkv_bias"] = True
@@ -104,7 +111,15 @@ def _structure(keys: Keys) -> tuple[Structure, tuple[str, ...]]:
     if keys.has("new_decoder_architecture") or not keys.flag("parallel_attn", default=True):
         # The Falcons that norm attention and MLP apart.
         changes["norms_per_layer"] = 2
-    return replace(structure, **changes), assumed  # type: ignore[arg-type]
+    return replace(structure, **changes)  # type: ignore[arg-type]
+
+
+def _unknown(keys: Keys, model_type: str) -> Problem:
+    """An architecture that is not known is refused by its name, never guessed."""
+    if not model_type:
+        return Problem("config", f"{keys.where} has no 'model_type'", (_STATE_INSTEAD,), keys.word)
+    what = f"the architecture {shown(model_type)} ('model_type') is not known here"
+    return keys.problem(what, _STATE_INSTEAD)
 
 
 def _with_defaults(keys: Keys, structure: Structure) -> tuple[Keys, tuple[str, ...]]:
@@ -145,7 +160,7 @@ def _heads(keys: Keys, d_model: int, latent: Latent | None) -> tuple[Heads, tupl
 def _heads_of(keys: Keys, usual: Heads) -> Mapping[str, Heads]:
     """The heads of the mixers that do not have the usual ones."""
     special: dict[str, Heads] = {}
-    if keys.has("swa_num_key_value_heads"):
+    if keys.maybe("swa_num_key_value_heads") is not None:
         special["S"] = Heads(
             query=keys.maybe("swa_num_attention_heads") or usual.query,
             kv=keys.whole("swa_num_key_value_heads"),
@@ -153,8 +168,8 @@ def _heads_of(keys: Keys, usual: Heads) -> Mapping[str, Heads]:
             d_value=keys.maybe("swa_v_head_dim") or usual.d_value,
             sinks=keys.flag("add_swa_attention_sink_bias", default=False),
         )
-    if keys.has("global_head_dim"):
-        width = keys.whole("global_head_dim")
+    width = keys.maybe("global_head_dim")
+    if width is not None:
         special["F"] = Heads(
             query=usual.query,
             kv=keys.maybe("num_global_key_value_heads") or usual.kv,
@@ -195,7 +210,9 @@ def _indexer(keys: Keys) -> Indexer | None:
     return Indexer(keys.whole("index_n_heads"), width, keys.maybe("index_topk"))
 
 
-def _recurrent(keys: Keys, d_model: int, mixers: str) -> DeltaNet | Mamba2 | Mamba1 | None:
+def _recurrent(
+    keys: Keys, d_model: int, mixers: str
+) -> DeltaNet | DeltaAttention | Mamba2 | Mamba1 | None:
     if "G" in mixers:
         return DeltaNet(
             key_heads=keys.whole("linear_num_key_heads"),
@@ -203,6 +220,11 @@ def _recurrent(keys: Keys, d_model: int, mixers: str) -> DeltaNet | Mamba2 | Mam
             value_heads=keys.whole("linear_num_value_heads"),
             d_value=keys.whole("linear_value_head_dim"),
             kernel=keys.whole("linear_conv_kernel_dim"),
+        )
+    if "K" in mixers:
+        own = keys.section("linear_attn_config")
+        return DeltaAttention(
+            own.whole("num_heads"), own.whole("head_dim"), own.whole("short_conv_kernel_size")
         )
     if "M" in mixers:
         return _mamba2(keys, d_model)
@@ -243,12 +265,18 @@ def _dense_width(keys: Keys, structure: Structure, d_model: int) -> int:
 
 def _experts(keys: Keys, structure: Structure) -> Experts | None:
     """The experts of one layer; None where the config has none, or one that every token uses."""
-    count = keys.maybe("n_routed_experts", "num_experts", "num_local_experts", least=0)
-    if count is None or count <= 1:
+    names = ("n_routed_experts", "num_experts", "num_local_experts")
+    count = keys.maybe(*names, least=0)
+    if count is None:
+        refuse_unread_experts(keys)
         return None
-    used = keys.whole("num_experts_per_tok", "experts_per_token", "top_k_experts")
-    if used > count:
-        raise keys.problem(f"a token uses {used} experts, and there are {count}")
+    used = keys.maybe(*_USED_EXPERTS, least=0)
+    if used is not None and used > max(count, 1):
+        name = next(name for name in names if keys.values.get(name) is not None)
+        raise keys.problem(f"a token uses {used} experts, and there are {count} ({name!r})")
+    if count <= 1:
+        return None
+    used = keys.whole(*_USED_EXPERTS)
     width = keys.whole("moe_intermediate_size", "intermediate_size")
     return Experts(count, used, width, _shared_width(keys, structure, width))
 
@@ -265,4 +293,4 @@ def _shared_width(keys: Keys, structure: Structure, width: int) -> int:
     )
     if stated is not None:
         return stated
-    return width * (keys.maybe("n_shared_experts", least=0) or 0)
+    return width * (keys.maybe("n_shared_experts", "num_shared_experts", least=0) or 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 
@@ -99,6 +99,10 @@ _LLAMA4 = Structure(
 )
 _DEEPSEEK_V3 = Structure(router_bias=True)
 _MINIMAX = Structure(linear_mixer="L", layout_key="attn_type_list")
+_GLM4_MOE = Structure(
+    router_bias=True, qk_norm_on_request="per_head", attention_bias_on_output=False
+)
+_BIASED = Structure(mlp_gated=False, norm_bias=True, qkv_bias=True, output_bias=True, mlp_bias=True)
 _COHERE = Structure(norms_per_layer=1, qk_norm_on_request="full", tied=True)
 
 _FAMILIES: Mapping[str, Structure] = MappingProxyType(
@@ -113,9 +117,7 @@ _FAMILIES: Mapping[str, Structure] = MappingProxyType(
         "deepseek_v32": _DEEPSEEK_V3,
         "kimi_k2": _DEEPSEEK_V3,
         "glm_moe_dsa": _DEEPSEEK_V3,
-        "glm4_moe": Structure(
-            router_bias=True, qk_norm_on_request="per_head", attention_bias_on_output=False
-        ),
+        "glm4_moe": _GLM4_MOE,
         "mimo_v2_flash": Structure(router_bias=True, layout_key="hybrid_layer_pattern"),
         "gpt_oss": Structure(
             qkv_bias=True,
@@ -171,6 +173,33 @@ _FAMILIES: Mapping[str, Structure] = MappingProxyType(
             layout_key="hybrid_override_pattern",
         ),
         "minimax_m1": _MINIMAX,
+        "minimax_text_01": _MINIMAX,
+        "minimax": Structure(linear_mixer="L", layout_key="layer_types"),
+        **dict.fromkeys(("mistral3", "ministral3", "granitemoe", "deepseek", "ernie4_5"), _USUAL),
+        **dict.fromkeys(("smollm3", "internlm2", "internlm3", "baichuan", "exaone"), _USUAL),
+        **dict.fromkeys(("qwen3_vl", "qwen3_vl_text"), _QWEN3),
+        **dict.fromkeys(("qwen3_vl_moe", "qwen3_vl_moe_text"), _QWEN3),
+        **dict.fromkeys(("glm4v_moe", "glm4v_moe_text"), _GLM4_MOE),
+        **dict.fromkeys(
+            ("glm4", "glm4v", "glm4v_text"),
+            Structure(norms_per_layer=4, attention_bias_on_output=False),
+        ),
+        "glm": Structure(attention_bias_on_output=False),
+        "seed_oss": Structure(attention_bias_on_output=False),
+        "arcee": Structure(mlp_gated=False),
+        "nemotron": Structure(mlp_gated=False, norm_bias=True),
+        "stablelm": Structure(norm_bias=True),
+        "olmo2": Structure(qk_norm="full"),
+        "olmoe": Structure(qk_norm="full"),
+        "olmo3": Structure(qk_norm="full", layout_key="layer_types"),
+        "exaone4": Structure(qk_norm="per_head", layout_key="layer_types"),
+        "hunyuan_v1_dense": Structure(qk_norm="per_head"),
+        "dots1": Structure(qk_norm="per_head", router_bias=True),
+        "cohere2": Structure(norms_per_layer=1, tied=True, default_mixers="SSSF"),
+        "starcoder2": replace(_BIASED, tied=True),
+        "gpt_neox": _BIASED,
+        "bloom": replace(_BIASED, tied=True, dense_width_factor=4),
+        "kimi_linear": Structure(router_bias=True, layout_key="linear_attn_config"),
         "minimax_m2": Structure(router_bias=True, qk_norm_on_request="full"),
     }
 )
@@ -179,8 +208,3 @@ _FAMILIES: Mapping[str, Structure] = MappingProxyType(
 def structure_of(model_type: str) -> Structure | None:
     """The structure of a family by its `model_type`, or None where it is not known."""
     return _FAMILIES.get(model_type)
-
-
-def usual_structure() -> Structure:
-    """The structure that a family of an unknown name is read with."""
-    return _USUAL

@@ -102,6 +102,7 @@ def gpu_facts(
         "scale_up_bandwidth": _scale_up_bandwidth(row),
         "scale_up_domain_gpus": None if domain is None else Fraction(domain),
         "pcie_bandwidth": _pcie_bandwidth(row),
+        "compute_capability": row.get("compute_capability"),
     }
     facts = {name: Fraction(value) for name, value in known.items() if value is not None}
     return facts if mig_profile is None else _mig_facts(gpu, facts, mig_profile)

@@ -1,7 +1,8 @@
 """Which mixer and which feed-forward each layer has, from the many keys that say so.
 
-A mixer is F full attention, S sliding window, C chunks, G gated delta net, M Mamba-2, m Mamba-1,
-L lightning attention or - none; a feed-forward is D dense, E routed experts, B both or - none.
+A mixer is F full attention, S sliding window, C chunks, G gated delta net, K Kimi delta attention,
+M Mamba-2, m Mamba-1, L lightning attention or - none; a feed-forward is D dense, E routed experts,
+B both or - none.
 """
 
 from __future__ import annotations
@@ -120,6 +121,18 @@ def _attention_indices(keys: Keys, n_layers: int, _structure: Structure) -> str 
     return _marked(frozenset(indices), n_layers, "F", "M")
 
 
+def _delta_attention_layers(keys: Keys, n_layers: int, _structure: Structure) -> str | None:
+    """Kimi's lists of layers, which count from 1."""
+    own = keys.section("linear_attn_config")
+    full = own.wholes("full_attn_layers")
+    if full is None:
+        return None
+    for layer in full:
+        if not 1 <= layer <= n_layers:
+            raise own.problem(f"'full_attn_layers' holds {layer}, not 1 to {n_layers}")
+    return _marked(frozenset(layer - 1 for layer in full), n_layers, "F", "K")
+
+
 def _full_attention_interval(keys: Keys, n_layers: int, structure: Structure) -> str | None:
     interval = keys.maybe("full_attention_interval")
     return None if interval is None else _every(interval, structure.linear_mixer, n_layers)
@@ -134,7 +147,7 @@ def _sliding_window_pattern(keys: Keys, n_layers: int, structure: Structure) -> 
 
 def _upper_window(keys: Keys, n_layers: int, structure: Structure) -> str | None:
     """A switched-on window holds from layer max_window_layers; without that key, everywhere."""
-    if structure.default_mixers != "F" or not _has_window(keys, structure):
+    if structure.default_mixers != "F" or structure.layout_key or not _has_window(keys, structure):
         return None
     full = 0
     if keys.has("use_sliding_window"):
@@ -151,6 +164,7 @@ _LAYOUTS: tuple[Layout, ...] = (
     _rope_list,
     _attention_period,
     _attention_indices,
+    _delta_attention_layers,
     _full_attention_interval,
     _sliding_window_pattern,
     _upper_window,

@@ -16,7 +16,10 @@ from formulas.architecture import Architecture, count_parameters, moe_layers
 from formulas.config_json import CONFIG, is_path, read_keys
 from formulas.config_keys import Keys
 from formulas.config_shape import architecture_of
+from formulas.config_tower import Tower, tower_of
 from formulas.config_weights import weights_of
+from formulas.model_cache import cache_facts
+from formulas.storage import BYTES_PER_ELEMENT
 from formulas.tables import Names, dashed, freeze, load
 
 # What owners add to the name of one architecture for its tuned variants.
@@ -28,6 +31,7 @@ _LONGEST_NAME = 60
 _MIXER_NAMES: Mapping[str, str] = MappingProxyType(
     {
         "G": "gated delta net",
+        "K": "Kimi delta attention",
         "M": "Mamba-2",
         "m": "Mamba",
         "L": "lightning attention",
@@ -43,6 +47,8 @@ class Model:
     facts: Mapping[str, Fraction]
     # What the model's own config says where that is not bf16 or fp16.
     weight_dtype: str | None
+    # What holds of the weights in that format and in no other.
+    weight_facts: Mapping[str, Fraction]
     # What the reader assumed because nothing said it.
     assumed: tuple[str, ...]
     # Which layers the first-order cache formula does not describe, and why.
@@ -103,16 +109,27 @@ def _model(
     ffns: str | None = None,
 ) -> Model:
     reading = architecture_of(keys, mixers, ffns)
-    weights = weights_of(keys)
+    weights = weights_of(keys, reading.architecture)
+    tower = tower_of(keys, reading.architecture.d_model)
     return Model(
         name=name,
-        facts=MappingProxyType(_facts(reading.architecture, reading.keys)),
+        facts=MappingProxyType({**_facts(reading.architecture, reading.keys), **tower.facts}),
         weight_dtype=weights.dtype,
+        weight_facts=_with_tower(weights.facts, tower),
         assumed=reading.assumed,
-        notes=(*_notes(reading.architecture, reading.keys), *weights.notes),
+        notes=(*_notes(reading.architecture, reading.keys), *weights.notes, *tower.notes),
         source=tuple(source),
         row=freeze(dict(keys.values)),
     )
+
+
+def _with_tower(facts: Mapping[str, Fraction], tower: Tower) -> Mapping[str, Fraction]:
+    """A tower that TP copies is among the weights that it copies."""
+    name = "replicated_weight_bytes"
+    if not (tower.copied and name in facts):
+        return facts
+    copied = BYTES_PER_ELEMENT["bf16"] * tower.facts["tower_params"]
+    return MappingProxyType({**facts, name: facts[name] + copied})
 
 
 def _facts(a: Architecture, keys: Keys) -> dict[str, Fraction]:
@@ -141,7 +158,8 @@ def _facts(a: Architecture, keys: Keys) -> dict[str, Fraction]:
             "qk_nope_head_dim": a.latent.nope,
             "v_head_dim": a.latent.value,
         }
-    return {name: Fraction(value) for name, value in known.items() if value is not None}
+    facts = {name: Fraction(value) for name, value in known.items() if value is not None}
+    return facts | cache_facts(a, keys)
 
 
 def _uniform_layers(a: Architecture) -> int:

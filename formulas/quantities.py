@@ -6,6 +6,7 @@ A row is name, letter (LaTeX, unique), unit (of the contract), domain, meaning, 
 
 from __future__ import annotations
 
+from formulas.cache_quantities import CACHE, CACHE_ALIASES
 from formulas.quantity import (
     ATTAINED,
     COUNT,
@@ -23,6 +24,7 @@ from formulas.quantity import (
     constant,
     subject,
 )
+from formulas.speed_quantities import SPEED_OF_ENGINES
 from formulas.storage import BYTES_PER_ELEMENT
 
 _FORMATS = Domain(POSITIVE.low, low_open=True, choices=tuple(sorted(set(BYTES_PER_ELEMENT.values()))))
@@ -272,7 +274,8 @@ DEPLOYMENT = subject("deployment", (
 ))
 
 SCALARS: tuple[Quantity, ...] = (
-    *MODEL, *MEMORY, *SPEED, *ENGINE, *FASTER, *SCALING, *PRODUCTION, *KUBERNETES, *BEYOND, *DEPLOYMENT,
+    *MODEL, *MEMORY, *SPEED, *ENGINE, *FASTER, *SCALING, *PRODUCTION, *KUBERNETES, *BEYOND, *DEPLOYMENT, *CACHE,
+    *SPEED_OF_ENGINES,
 )
 
 ALIASES = {
@@ -290,4 +293,5 @@ ALIASES = {
     "tok_rate": "output_token_rate", "throughput": "output_token_rate",
     "cost": "cost_per_million_tokens", "alpha_link": "link_latency",
     "k_draft": "draft_tokens", "acceptance": "acceptance_rate", "thinking": "thinking_tokens",
+    **CACHE_ALIASES,
 }  # fmt: skip

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from formulas.calculated import resolved
+from formulas.engines import of_engine, said_of
 from formulas.errors import Problem
 from formulas.statements import (
     Among,
@@ -25,7 +26,7 @@ from formulas.statements import (
     UseModel,
     Value,
 )
-from formulas.storage import BYTES_OF, BYTES_PER_ELEMENT
+from formulas.storage import BYTES_PER_ELEMENT, FORMATS
 
 if TYPE_CHECKING:
     from formulas.models import Model
@@ -92,15 +93,18 @@ def scenario(statements: Iterable[Statement]) -> Scenario:
     Raises Problem for a model, GPU or profile that is not known.
     """
     rows = tuple(statements)
+    rows = (*rows, *of_engine(rows))
     chosen = {row.choice: row.value for row in rows if isinstance(row, Choose)}
     given: list[Given] = []
-    notes: list[str] = []
+    notes: list[str] = list(said_of(rows))
     model = _model(rows, given, notes, chosen)
     _gpu(rows, given, chosen, model)
+    _profile(rows, given, notes, chosen, model)
     given += [
-        Given(BYTES_OF[row.choice], BYTES_PER_ELEMENT[row.value], YOU, row.text)
+        Given(name, value, YOU, row.text)
         for row in rows
-        if isinstance(row, Choose) and row.choice in BYTES_OF
+        if isinstance(row, Choose) and row.choice in FORMATS
+        for name, value in FORMATS[row.choice][row.value].items()
     ]
     given += [
         Given(row.quantity, row.value, YOU, row.text, row.override)
@@ -160,10 +164,15 @@ def _model(
         origin = f"model {model.name}"
         given += [Given(name, value, origin, row.text) for name, value in model.facts.items()]
         notes += [*model.assumed, *model.notes]
+        if model.weight_dtype and chosen.get("weight_dtype") == model.weight_dtype:
+            # The format that a person names is the checkpoint's own: its bytes are the person's.
+            stored = {n: v for n, v in model.weight_facts.items() if n != "bytes_per_weight"}
+            given += [Given(name, value, origin, row.text) for name, value in stored.items()]
         if model.weight_dtype and "weight_dtype" not in chosen:
             chosen["weight_dtype"] = model.weight_dtype
             size = BYTES_PER_ELEMENT[model.weight_dtype]
-            given.append(Given("bytes_per_weight", size, origin, row.text))
+            stored = {"bytes_per_weight": size, **model.weight_facts}
+            given += [Given(name, value, origin, row.text) for name, value in stored.items()]
     return model
 
 
@@ -185,9 +194,38 @@ def _gpu(
             given.append(Given("available_gpus", Fraction(row.count), YOU, row.text))
     if gpu is None and "mig_profile" in chosen:
         raise Problem("mig", "a MIG profile needs a GPU", ("add  gpu NAME",), chosen["mig_profile"])
-    if model is not None and is_weight_only(gpu, dtype) and "embedding_params" in model.facts:
+    known = any(row.quantity == "wide_params" for row in given)
+    if model is None or known or "embedding_params" not in model.facts:
+        return
+    if is_weight_only(gpu, dtype):
         wide = model.facts["embedding_params"]
         given.append(Given("wide_params", wide, f"model {model.name}", f"weight_dtype = {dtype}"))
+
+
+def _profile(
+    rows: tuple[Statement, ...],
+    given: list[Given],
+    notes: list[str],
+    chosen: dict[str, str],
+    model: Model | None,
+) -> None:
+    """The constants of speed of the profile that is named, for this model, GPU and format."""
+    if "profile" not in chosen:
+        return
+    from formulas.hardware import find_gpu
+    from formulas.profiles import profile_facts
+
+    dtype = chosen.get("weight_dtype", "bf16")
+    labels = {
+        "gpu": next((find_gpu(row.name).name for row in rows if isinstance(row, UseGpu)), ""),
+        "model": model.name if model else "",
+        "kind": "moe" if model and model.facts.get("expert_params") else "dense",
+        "precision": {"fp4": "nvfp4", "fp16": "bf16"}.get(dtype, dtype),
+        "kv_dtype": chosen.get("kv_dtype", ""),
+    }
+    facts, about = profile_facts(rows, labels)
+    given += [Given(*fact) for fact in facts]
+    notes += about
 
 
 def _settle(given: list[Given]) -> tuple[dict[str, Given], tuple[tuple[Given, Given], ...]]:

@@ -20,6 +20,7 @@ from solvers.branches import Refused, Span
 from solvers.counts import MOST_COUNTED, holds_at, runs_of
 from solvers.exact import substitute
 from solvers.isolate import isolate_within
+from solvers.monotone import turning
 from solvers.number import Number, Undefined, ceiling, divide, floor, from_sympy, minus, same
 from solvers.roots import Unseparated, bends, distinct, smooth_arms, zeros
 from solvers.spans import on_grid
@@ -97,6 +98,8 @@ def feasible_set(
     points = _cuts(smooth.values(), symbol, domain)
     for name in list(stepped):
         ends = _ends_of(stepped[name], symbol)
+        if ends is None and grid is not None:
+            ends = _turning(stepped[name], quantity, grid)
         if ends is not None:
             points = distinct([*points, *ends])
             del stepped[name]
@@ -169,6 +172,15 @@ def _ends_of(condition: Any, symbol: Any) -> list[Number] | None:
     ends = [e for b in branches if isinstance(b, Span) for e in (b.low, b.high)]
     numbers = [e for e in ends if e is not None]
     return [from_sympy(e) for e in numbers] if all(e.is_number for e in numbers) else None
+
+
+def _turning(condition: Any, quantity: Quantity, grid: Fraction) -> list[Number] | None:
+    """The neighbours on the grid between which a rising or falling comparison turns."""
+    low, high = quantity.domain.low, quantity.domain.high
+    if low is None:
+        return None
+    first = on_grid(low, grid, down=False)
+    return turning(condition, quantity.symbol, first, high, grid)
 
 
 def _levels(conditions: Iterable[Any], symbol: Any, window: list[Interval]) -> list[Number]:

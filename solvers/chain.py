@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any
 
 from formulas.catalogue import Catalogue
-from formulas.deployment.constraints import OPTIONAL
-from formulas.deployment.defaults import STRUCTURAL
+from formulas.deployment.constraints import OPTIONAL, SUPERSEDED
+from formulas.deployment.defaults import NEVER_INFERRED, STRUCTURAL
 from formulas.formula import Condition, Relation
 from formulas.scenario import Scenario
 from solvers.exact import evaluate, without_removable_point
@@ -103,7 +103,11 @@ class Chain:
         if self.using:
             return ()
         absent = OPTIONAL - self.scenario.given.keys()
-        return tuple(c for c in self.catalogue.constraints if not absent & set(c.inputs))
+        rows = tuple(c for c in self.catalogue.constraints if not absent & set(c.inputs))
+        if "batch" in self.scenario.mentioned | {self.asked}:
+            return rows
+        stated = self.scenario.given.keys()
+        return tuple(c for c in rows if not SUPERSEDED.get(c.name, frozenset()) & stated)
 
     def equated(self) -> tuple[str, ...]:
         """The stated quantities that relations give as well, and which are therefore equations."""
@@ -112,7 +116,13 @@ class Chain:
     @cached_property
     def _equated(self) -> tuple[str, ...]:
         stated = self.scenario.given.items()
-        return tuple(sorted(n for n, g in stated if not g.override and self.relations(n)))
+        return tuple(
+            sorted(
+                name
+                for name, given in stated
+                if not given.override and any(map(self.spoken_of, self.relations(name)))
+            )
+        )
 
     # -- finding
 
@@ -144,6 +154,8 @@ class Chain:
         best = self.by_relation(name)
         if best is not None and not best.guessed:
             return best
+        if name in NEVER_INFERRED:
+            return self.assume(self, name) if self.assume and name in self.allowed else best
         found = backwards(self, name, assuming=False) or best or equal_to(self, name)
         if found is not None:
             return found
@@ -193,17 +205,23 @@ class Chain:
         """True unless what is stated, or a false `valid`, keeps the relation out."""
         if self.using:
             return True
-        mentioned = self.mentioned
-        if relation.unless and mentioned & set(relation.unless):
-            return False
-        if not mentioned >= set(relation.only_with):
-            return False
-        if relation.any_with and not mentioned & set(relation.any_with):
+        if not self.spoken_of(relation):
             return False
         # A bound derives no value unless it is named; the truth of an inequality is a value.
         if relation.is_bound and not relation.is_truth:
             return False
         return not any(self.is_false(condition) for condition in relation.valid)
+
+    def spoken_of(self, relation: Relation) -> bool:
+        """True unless what is stated or asked, by its names alone, keeps the relation out."""
+        if self.using:
+            return True
+        mentioned = self.mentioned
+        if relation.unless and mentioned & set(relation.unless):
+            return False
+        if not mentioned >= set(relation.only_with):
+            return False
+        return not relation.any_with or bool(mentioned & set(relation.any_with))
 
     def is_false(self, condition: Condition) -> bool:
         """True where the condition is false whatever is still unknown."""

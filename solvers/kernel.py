@@ -141,11 +141,13 @@ def _kernel(expr: Any, gives: str, inputs: tuple[str, ...]) -> Kernel:
     return Kernel(gives, inputs, tuple(sorted(named | hashes)), dimensions, products, run)
 
 
-def lower(expressions: Sequence[Any], symbols: Sequence[Any]) -> Callable[..., tuple[Any, ...]]:
+def lower(
+    expressions: Sequence[Any], symbols: Sequence[Any], share: bool = False
+) -> Callable[..., tuple[Any, ...]]:
     """The expressions as one numpy function of the symbols' values, in order, and of `functions`.
 
     Each named function of a matrix is computed once, wherever it is used, so a stack of layers
-    costs as much as its layers.
+    costs as much as its layers; with `share`, every other part of an expression as well.
     """
     import functools
 
@@ -157,6 +159,9 @@ def lower(expressions: Sequence[Any], symbols: Sequence[Any]) -> Callable[..., t
 
     printer = ArrayPrinter()
     steps, results = _steps(expressions)
+    if share:
+        parts, results = sympy.cse(results)
+        steps += parts
     return sympy.lambdify(  # type: ignore[no-any-return]
         [*(printer.doprint(symbol) for symbol in symbols), "functions"],
         tuple(results),

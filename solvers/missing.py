@@ -8,7 +8,7 @@ from itertools import product
 
 from solvers.chain import Chain
 from solvers.found import Lacking
-from solvers.number import Undefined, is_number
+from solvers.number import Undefined, is_number, less
 from solvers.remaining import CIRCULAR, equal_sides, speaks_of_circle
 
 _MOST_SETS = 12
@@ -44,6 +44,22 @@ def _round_about(chain: Chain, name: str, found: list[frozenset[str]]) -> list[f
             if joined(replace(chain, scenario=facts, unknowns=frozenset()), (name,)) is not None:
                 sets.append(frozenset((other,)))
     return sets
+
+
+# What a token costs has no value where layers differ.
+_OF_A_TOKEN = frozenset(
+    ("kv_elements_per_token", "kv_bytes_per_token", "kv_bytes_per_token_per_gpu")
+)
+
+
+def differing_layers(chain: Chain, name: str) -> tuple[str, ...]:
+    """Why a token has no bytes of its own here, and what can be asked instead."""
+    if name not in _OF_A_TOKEN or not _known(chain, "windowed_layers"):
+        return ()
+    if not less(Fraction(0), chain.value("windowed_layers").value):
+        return ()
+    instead = "ask request_cache_bytes, kv_cache_tokens or growing_bytes_per_token"
+    return (f"not every layer caches every token in full, so no token has bytes: {instead}",)
 
 
 def _backwards(chain: Chain, name: str) -> list[frozenset[str]]:

@@ -21,7 +21,7 @@ from solvers.demands import first_lacking
 from solvers.evidence import evidence, wanted
 from solvers.found import Found, Lacking
 from solvers.limits import lacking_limit
-from solvers.missing import alternatives
+from solvers.missing import alternatives, differing_layers
 from solvers.number import Undefined, inside, is_number, same
 from solvers.settle import Settled
 
@@ -110,6 +110,7 @@ def missing(settled: Settled, known: Chain, name: str) -> Missing:
         for default, stated in settled.withdrawn.items()
     ]
     reasons += [text for text in known.troubles.values()]
+    reasons += differing_layers(known, name)
     sets = alternatives(known, name)
     withdrawn = [(default,) for default in settled.withdrawn if (default,) not in sets]
     return Missing(name, (*sets, *withdrawn), "; ".join(reasons))

@@ -176,11 +176,15 @@ def test_the_text_model_of_a_multimodal_config(read: Any) -> None:
     assert read(outer).facts == find_model("llama-3.1-70b").facts
 
 
-def test_an_unknown_family_is_read_as_usual_and_said(read: Any) -> None:
-    model = read(config("dense-gqa-70b") | {"model_type": "novel"})
-    assert model.facts == find_model("llama-3.1-70b").facts
-    assert len(model.assumed) == 1
-    assert "novel" in model.assumed[0]
+@pytest.mark.parametrize(
+    ("model_type", "said"), [("novel", '"novel"'), ("", "has no 'model_type'")]
+)
+def test_an_unknown_family_is_refused_by_name(read: Any, model_type: str, said: str) -> None:
+    with pytest.raises(Problem) as caught:
+        read(config("dense-gqa-70b") | {"model_type": model_type})
+    assert caught.value.kind == "config"
+    assert said in caught.value.message
+    assert caught.value.help
 
 
 def test_biases_that_the_config_switches_on(read: Any) -> None:
@@ -223,7 +227,7 @@ def test_windows(read: Any, changes: dict[str, Any], windowed: int) -> None:
         ({"first_k_dense_replace": 3}, 45),
         ({"moe_layer_freq": [0] * 8 + [1] * 40}, 40),
         ({"moe_layer_freq": 2}, 24),
-        ({"num_experts": 0}, 0),
+        ({"num_experts": 0, "num_experts_per_tok": 0}, 0),
         ({"num_experts": 1, "num_experts_per_tok": 1}, 0),
     ],
 )

@@ -191,7 +191,11 @@ def test_what_a_cached_token_costs_is_counted_from_the_row() -> None:
     for row in models_data():
         facts = models()[row["id"]].facts
         cached = row["kv_bytes_per_token"]
-        if facts["windowed_layers"]:
+        if "indexer_layers" in facts:
+            width = facts["kv_lora_rank"] + facts["qk_rope_head_dim"]
+            # The indexer's key is in FP8 with a scale of 32 bits.
+            assert cached == facts["n_layers"] * (2 * width + 128 + 4)
+        elif facts["windowed_layers"]:
             assert cached is None
             assert "layers" in row["kv_note"]
         elif "kv_lora_rank" in facts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from formulas.deployment.engine_constraints import OF_ENGINES, WHERE_STATED
 from formulas.expressions import both, either, equal, remainder
 from formulas.formula import condition
 
@@ -122,11 +123,22 @@ CONSTRAINTS = (
     batch_divides,
     batch_limit,
     mig_single,
+    *OF_ENGINES,
 )
 # Limits that are none where nobody states them.
 OPTIONAL = frozenset(
-    ("ttft_slo", "tpot_slo", "max_batch", "max_position_embeddings", "available_gpus")
+    (
+        "ttft_slo",
+        "tpot_slo",
+        "max_batch",
+        "max_position_embeddings",
+        "available_gpus",
+        *WHERE_STATED,
+    )
 )
+# Not checked where one of these is stated and no batch is spoken of: the engine has set the memory
+# aside already.
+SUPERSEDED = {"memory": frozenset(("kv_cache_bytes_per_gpu", "kv_cache_tokens"))}
 # Checked where its quantity can be derived, and no gap in the answer where it cannot.
 WHERE_DERIVED = frozenset(("fleet_size",))
 # A largest or smallest is a multiple of these, as the constraint asks where it is beyond them.

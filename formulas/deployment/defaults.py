@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from sympy import Rational
 
+from formulas.deployment.cache_defaults import ABSENT, OF_ENGINES
+from formulas.deployment.calibrated_defaults import NEUTRAL
 from formulas.expressions import smallest
 from formulas.formula import assumption
 from formulas.quantities import RUNTIME_OVERHEAD_CAP
@@ -35,12 +37,6 @@ def n_experts():
 def experts_per_token():
     """A dense model is one expert that every token uses."""
     return 1
-
-
-@assumption
-def windowed_layers():
-    """Every layer caches every token in full."""
-    return 0
 
 
 @assumption
@@ -176,7 +172,8 @@ DEFAULTS = (
     n_moe_layers,
     n_experts,
     experts_per_token,
-    windowed_layers,
+    *ABSENT,
+    *NEUTRAL,
     wide_params,
     mig_instances,
     prefix_hit_rate,
@@ -186,6 +183,7 @@ DEFAULTS = (
     tp,
     bytes_per_weight,
     kv_bytes_per_element,
+    *OF_ENGINES,
     mean_context_tokens,
     prompt_tokens,
     prefill_interference,
@@ -211,12 +209,15 @@ STRUCTURAL = frozenset(
     for row in (
         expert_params,
         *OF_DENSE_MODELS,
-        windowed_layers,
+        *ABSENT,
+        *NEUTRAL,
         wide_params,
         mig_instances,
         prefix_hit_rate,
         *OF_CONTEXT_ALONE,
     )
 )
+# The absence of something is not inferred from a result either.
+NEVER_INFERRED = frozenset(row.gives for row in ABSENT)
 # The absence of something, which nobody would think to state.
-SILENT = frozenset(("mig_instances", "windowed_layers"))
+SILENT = frozenset(("mig_instances", *(row.gives for row in (*ABSENT, *NEUTRAL))))

@@ -28,6 +28,8 @@ SHEET = (
     "beyond",
 )
 DEPLOYMENT = ("memory", "step", "service", "layout", "request", "budget", "attention", "calibrated")
+# The start of the key of what is assumed.
+ASSUMED = "assumed."
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,11 @@ class Catalogue:
     relations: Mapping[str, Relation]
     constraints: tuple[Condition, ...]
     defaults: Mapping[str, Relation]
+
+    def equation(self, key: str) -> Relation:
+        """The relation with this key, or what is assumed under it."""
+        found = self.relations.get(key)
+        return self.defaults[key.removeprefix(ASSUMED)] if found is None else found
 
     @cached_property
     def by_output(self) -> Mapping[str, tuple[Relation, ...]]:

@@ -74,7 +74,10 @@ def ground(scenario: Scenario, exact: bool = False) -> Ground:
     found = Ground(scenario, names, stated, _read(scenario, stated))
     sides = found.start("")
     rows = tuple(r for r in names.relations.values() if _takes_part(scenario, r, sides))
-    return replace(found, relations=rows)
+    given = {row.gives for row in rows if not row.is_bound}
+    # What is read into the facts as the value of something else: a relation like the others.
+    means = [r for r in _left_out(stated) if r.gives not in given | found.read.keys()]
+    return replace(found, relations=(*rows, *means))
 
 
 def _stated(scenario: Scenario, name: str, exact: bool) -> Side:
@@ -95,16 +98,24 @@ def _stated(scenario: Scenario, name: str, exact: bool) -> Side:
 
 def _read(scenario: Scenario, stated: Mapping[str, Side]) -> dict[str, Side]:
     """What facts mean that leave something out: a dense model, one GPU, any of the formats."""
-    names = catalogue()
-    left_out = STRUCTURAL - {row.gives for row in OF_CONTEXT_ALONE}
-    if OF_EXPERTS & stated.keys():
-        left_out -= {*OF_EXPERTS, "expert_params"}
-    read = {name: float(names.defaults[name].value) for name in left_out if name not in stated}
+    quantities, read = catalogue().quantities, dict[str, float]()
+    for row in _left_out(stated):
+        if read.keys() >= set(row.inputs):
+            values = {quantities[name].symbol: read[name] for name in row.inputs}
+            read[row.gives] = float(row.value.subs(values))
     found = {name: Side(value, value) for name, value in read.items()}
     silent = not any(name in stated for name in _PARALLEL)
     gpus = stated["available_gpus"].high if silent and "available_gpus" in stated else 1.0
     found |= {name: Side(1.0, gpus) for name in _PARALLEL if name not in stated}
     return found
+
+
+def _left_out(stated: Mapping[str, Side]) -> list[Relation]:
+    """What facts mean that leave out what the model is made of and how it is measured."""
+    names = STRUCTURAL - {row.gives for row in OF_CONTEXT_ALONE} - stated.keys()
+    if OF_EXPERTS & stated.keys():
+        names -= {*OF_EXPERTS, "expert_params"}
+    return [row for name, row in catalogue().defaults.items() if name in names]
 
 
 def _is_cut(scenario: Scenario, relation: Relation) -> bool:

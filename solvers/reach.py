@@ -195,7 +195,7 @@ def _lowered(expr: Any, divided_by: Iterable[Any] = ()) -> _Lowered:
 
 @cache
 def _tape(key: str) -> _Lowered:
-    return _lowered(catalogue().relations[key].value)
+    return _lowered(catalogue().equation(key).value)
 
 
 @cache
@@ -204,7 +204,7 @@ def _inverse(key: str, unknown: str) -> _Lowered | None:
     import sympy
 
     names = catalogue()
-    relation = names.relations[key]
+    relation = names.equation(key)
     gives, symbol = (names.quantities[n].symbol for n in (relation.gives, unknown))
     branches = isolate(relation.value, gives, symbol)
     if isinstance(branches, Refused) or len(branches) != 1:

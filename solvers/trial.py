@@ -11,6 +11,7 @@ from typing import Any
 import sympy
 
 from formulas.deployment.constraints import OF_STRUCTURE
+from formulas.deployment.engine_constraints import REFUSED
 from formulas.deployment.estimates import AT_BEST
 from formulas.formula import Condition, Relation
 from formulas.scenario import YOU, Given
@@ -80,7 +81,8 @@ class Trial:
         yield from self._relates(sides)
         yield from self._domains(sides)
         for condition in self.base.names.constraints:
-            yield from self._constraint(condition, sides)
+            if condition.name not in REFUSED:
+                yield from self._constraint(condition, sides)
 
     # -- the ways
 

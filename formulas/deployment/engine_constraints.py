@@ -68,3 +68,5 @@ WHERE_STATED = (
     "quant_block",
     "needed_capability",
 )
+# What an engine that refuses to start prints: figures that break these may well be true.
+REFUSED = frozenset(("request_fits", "length_fits"))

@@ -6,8 +6,10 @@ held against a computation by hand. A source is a repository and the number of i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,8 @@ import pytest
 from derive.conversation import Conversation
 
 GIB = 2**30
+CONFIGS = Path(__file__).parent / "configs"
+MODEL = re.compile(r"model ([\w.-]+)")
 Data = dict[str, Any]
 
 
@@ -287,6 +291,20 @@ def test_a_question_that_a_person_asked(name: str) -> None:
     for line in lines:
         _, outcome = Conversation(seconds=0.0).say(line.text)
         assert line.holds(outcome.to_dict()), f"{line.text}\n{outcome}"
+
+
+def of_configs(text: str) -> str:
+    """The line with the config.json of each model that it names."""
+    return MODEL.sub(lambda found: f"model {CONFIGS / found[1] / 'config.json'}", text)
+
+
+@pytest.mark.parametrize("name", [n for n, (_, rows) in CASES.items() if "model " in str(rows)])
+def test_the_same_from_the_config_of_the_model(name: str) -> None:
+    _, lines = CASES[name]
+    for line in lines:
+        text = of_configs(line.text)
+        _, outcome = Conversation(seconds=0.0).say(text)
+        assert line.holds(outcome.to_dict()), f"{text}\n{outcome}"
 
 
 def test_there_are_thirty() -> None:

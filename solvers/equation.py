@@ -27,7 +27,6 @@ from solvers.number import (
     less,
     minus,
     rounded,
-    same,
     to_sympy,
 )
 from solvers.roots import Unseparated, distinct, zeros
@@ -200,13 +199,14 @@ def admitted(
     expr: Any, target: Number, quantity: Quantity, points: list[Number], spans: list[Interval]
 ) -> Solved:
     """The points in the domain that satisfy the equation when they are put back."""
-    plain = distinct([plainest(expr, target, quantity, point) for point in points])
+    first = [plainest(expr, target, quantity, p) for p in points]
+    plain = distinct(first)
     good = [p for p in plain if _meets(expr, target, quantity, p)]
     kept = [p for p in good if inside(quantity.domain, p)]
     outside = [p for p in good if not inside(quantity.domain, p)]
     # The order of the branches is kept: the principal root comes first.
-    first = [plainest(expr, target, quantity, p) for p in points]
-    kept.sort(key=lambda p: next((i for i, q in enumerate(first) if same(p, q)), len(first)))
+    places = {value: place for place, value in reversed(list(enumerate(first)))}
+    kept.sort(key=lambda p: places[p])
     closed = [_without_poles(expr, target, quantity, span) for span in spans]
     return Solved(tuple(kept), tuple(closed), dropped=tuple(outside))
 

@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import cache
 
 from formulas.catalogue import Catalogue, catalogue
+from formulas.config_keys import STATED_AS
 from formulas.scenario import scenario
 from formulas.statements import Fact, Statement, UseGpu, UseModel
 from solvers.chain import Chain
@@ -56,6 +57,8 @@ def gifts(request: Request) -> tuple[Gift, ...]:
     kinds = {type(row) for row in stated}
     named = [name for name, kind in ((MODEL, UseModel), (GPU, UseGpu)) if kind not in kinds]
     given = set(request.scenario.given) | {request.find}
+    if MODEL not in named:
+        given |= set(STATED_AS.values())  # a config that lacked one of them was refused
     looked_up = [n for n in _candidates(targets) if n not in given and n not in _WORKLOAD]
     own = [n for n in _WORKLOAD if n not in given]
     # What a row of a table has is asked for by the name of the row.

@@ -16,7 +16,7 @@ from solvers.isolate import isolate
 from solvers.number import Number, Undefined, ceiling, floor, is_number, less, minus, same, to_sympy
 from solvers.roots import Unseparated, bends, distinct, smooth_arms, zeros
 
-_MOST_STEPS = 500
+MOST_STEPS = 500
 
 
 def on_one_step(
@@ -109,7 +109,7 @@ def _levels(inner: Any, quantity: Quantity, window: Domain) -> range:
         except Undefined:
             raise Unseparated("a step with a pole") from None
     first, last = min(map(floor, values)), max(map(ceiling, values))
-    if last - first > _MOST_STEPS:
+    if last - first > MOST_STEPS:
         raise Unseparated(f"a stepped equation with {last - first} steps")
     return range(int(first), int(last) + 1)
 

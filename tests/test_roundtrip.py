@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from derive.as_json import answer_object
 from derive.json_question import load_object, read_object
 from solvers.solve import solve
+from solvers.steps import MOST_STEPS
 from tests.deployments import deployment, near, oracle_facts, replayed, spelt
 from tests.oracle import Model, NotKnown
 
@@ -98,7 +99,11 @@ def test_backwards_undoes_forwards(seed: int) -> None:
     rest = {n: v for n, v in facts.items() if n != name}
     answer = ask(name, {**rest, result: value})
     wanted = float(Fraction(str(facts[name])))
-    if matters(facts, name, result):
+    if answer["status"] == "unproved":
+        # One solution for each of so many counts of replicas is no answer.
+        assert name == "arrival_rate", (name, result, answer)
+        assert value_of(Model(oracle_facts(facts)), "replicas") > MOST_STEPS
+    elif matters(facts, name, result):
         assert answer["status"] == "ok", (name, result, answer)
         if answer["kind"] == "range":
             assert lies_in(answer, wanted), (name, result, wanted, answer)

@@ -289,9 +289,7 @@ COMMANDS = (
         "show", "a formula or a quantity, with every inversion", arguments.show_arguments, _show
     ),
     Command("numbers", "the reference numbers, recomputed", arguments.words_arguments, _numbers),
-    Command(
-        "calibrate", "constants from measurements", arguments.calibrate_arguments, _calibrate
-    ),
+    Command("calibrate", "constants from measurements", arguments.calibrate_arguments, _calibrate),
     Command("models", "the models that are known by name", arguments.words_arguments, _models),
     Command("gpus", "the GPUs that are known by name", arguments.words_arguments, _gpus),
 )

@@ -53,11 +53,11 @@ def errors(
 def intervals(
     samples: Sequence[Sample], predicted: NDArray[Any], measured: NDArray[Any]
 ) -> dict[str, tuple[float, float]]:
-    """Between which multiples of the prediction 8 of 10 measurements lie."""
+    """Between which multiples of the prediction 8 of 10 measurements of known precision lie."""
     import numpy
 
     ratio = measured / predicted
-    calm = numpy.array([not is_queued(sample) for sample in samples], bool)
+    calm = numpy.array([bool(s.row.precision) and not is_queued(s) for s in samples], bool)
     dense = numpy.array([sample.is_dense for sample in samples], bool)
     groups = {"tpot_dense": (0, dense), "tpot_moe": (0, ~dense), "ttft": (1, dense | ~dense)}
     found: dict[str, tuple[float, float]] = {}

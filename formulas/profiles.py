@@ -104,6 +104,7 @@ def profile_facts(
         if not isinstance(row, Choose) or row.choice != "profile":
             continue
         profile, engine = find_profile(row.value)
+        engine = engine or next((e for e in profile.engines if e == labels.get("engine")), "")
         origin = f"profile {profile.name}{'/' if engine else ''}{engine}"
         facts = profile.facts({**labels, "engine": engine}) | _cache(profile, engine, labels)
         given += [(n, v, origin, row.text) for n, v in facts.items() if n not in stated]

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from formulas.calculated import resolved
-from formulas.engines import of_engine, said_of
+from formulas.engines import ENGINE, engines, of_engine, said_of
 from formulas.errors import Problem
 from formulas.statements import (
     Among,
@@ -93,7 +93,8 @@ def scenario(statements: Iterable[Statement]) -> Scenario:
     Raises Problem for a model, GPU or profile that is not known.
     """
     rows = tuple(statements)
-    rows = (*rows, *of_engine(rows))
+    taken = of_engine(rows)
+    rows = (*rows, *taken)
     chosen = {row.choice: row.value for row in rows if isinstance(row, Choose)}
     given: list[Given] = []
     notes: list[str] = list(said_of(rows))
@@ -107,11 +108,15 @@ def scenario(statements: Iterable[Statement]) -> Scenario:
         for name, value in FORMATS[row.choice][row.value].items()
     ]
     given += [
-        Given(row.quantity, row.value, YOU, row.text, row.override)
+        Given(row.quantity, row.value, _origin(row, taken), row.text, row.override)
         for row in rows
         if isinstance(row, Fact)
     ]
-    given += [Given(row.quantity, _middle(row), YOU, row.text) for row in rows if _is_vague(row)]
+    given += [
+        Given(row.quantity, _middle(row), _origin(row, taken), row.text)
+        for row in rows
+        if _is_vague(row)
+    ]
     stated = {row.quantity: row.value for row in given}
     facts, equations, relates = resolved(rows, stated)
     given += [Given(row.quantity, row.value, YOU, row.text, row.override) for row in facts]
@@ -130,6 +135,11 @@ def scenario(statements: Iterable[Statement]) -> Scenario:
         tuple(notes),
         rows,
     )
+
+
+def _origin(row: Fact | Between | Spread, taken: tuple[Statement, ...]) -> str:
+    """Who says so: a person, or the engine that they named."""
+    return row.text.replace(" = ", " ") if row in taken else YOU
 
 
 def _is_vague(row: Statement) -> TypeGuard[Between | Spread]:
@@ -222,6 +232,7 @@ def _profile(
         "kind": "moe" if model and model.facts.get("expert_params") else "dense",
         "precision": {"fp4": "nvfp4", "fp16": "bf16"}.get(dtype, dtype),
         "kv_dtype": chosen.get("kv_dtype", ""),
+        "engine": engines()[chosen[ENGINE]].family if ENGINE in chosen else "",
     }
     facts, about = profile_facts(rows, labels)
     given += [Given(*fact) for fact in facts]

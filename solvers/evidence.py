@@ -10,6 +10,7 @@ import sympy
 
 from formulas.deployment.constraints import WHERE_DERIVED
 from formulas.deployment.defaults import SILENT
+from formulas.engines import ENGINE
 from formulas.formula import Condition
 from formulas.scenario import ASKED, YOU
 from solvers.answer import Check, Evidence, Step
@@ -107,7 +108,7 @@ def unused(chain: Chain, used: frozenset[str]) -> tuple[str, ...]:
     found = {
         g.text: name if g.origin == YOU else g.origin.partition(" ")[0]
         for name, g in chain.scenario.given.items()
-        if g.text not in texts and g.origin != ASKED
+        if g.text not in texts and g.origin != ASKED and not g.origin.startswith(ENGINE)
     }
     return tuple(sorted(found.values()))
 

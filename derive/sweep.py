@@ -17,6 +17,7 @@ from derive.question import Question
 from derive.under_table import assumed, assumed_data, fields, unchecked, why_not
 from derive.wording import status
 from formulas.catalogue import catalogue
+from formulas.errors import Problem
 from solvers.answer import Evidence, Missing
 from solvers.table import Grid, Row, answered, table
 
@@ -30,6 +31,11 @@ def answer_sweep(conversation: Conversation, question: Question) -> tuple[Conver
     path = None if question.to is None else checked_path(question.to)
     points = points_of(conversation, question, question.over)
     asked = [name for name in dict.fromkeys(question.names) if name not in points.grid.axes]
+    for name in set(asked) & set(NAMED):
+        advice = (f"put it behind 'over': sweep ... over {name}",)
+        raise Problem(
+            "name", f"{label(name)} is a choice and has no values of its own", advice, name
+        )
     try:
         with within(conversation.seconds):
             refusal = _missing_everywhere(points.grid, asked)

@@ -7,7 +7,7 @@ from typing import Any
 from derive.as_json import ASSUMED_FORMATS, assumed_values, plain
 from derive.as_text import TOGETHER
 from derive.asked import Asked
-from derive.card_refused import labelled, refusal_head, refusal_rows
+from derive.card_refused import labelled, refusal
 from derive.document import Block, Document, Fields, Heading, Line, Table
 from derive.variants import notable
 from derive.wording import remarks, shown
@@ -35,9 +35,12 @@ _SENSES = {"max": "largest", "min": "smallest"}
 def card(answer: Answer, asked: Asked, steps: bool = False) -> Document:
     """The card of an answer; `steps` shows every step where there are many."""
     evidence = answer.evidence
-    refused = not isinstance(answer, Exact | Range | Choice)
-    rows = [*_broken(evidence)]
-    rows += refusal_rows(answer, asked) if refused else []
+    head, why = (
+        ([Heading(_headline(answer, asked))], [])
+        if isinstance(answer, Exact | Range | Choice)
+        else refusal(answer, asked)
+    )
+    rows = [*_broken(evidence), *why]
     rows += _slack(answer)
     rows += labelled("read as", asked.read_as)
     rows += labelled("assumed", [_assumptions(evidence)] if evidence.assumed else [])
@@ -45,12 +48,8 @@ def card(answer: Answer, asked: Asked, steps: bool = False) -> Document:
     rows += labelled("unchecked", [", ".join(evidence.unchecked)] if evidence.unchecked else [])
     rows += labelled("variants", notable(answer))
     rows += labelled("note", remarks(answer, asked.quantity.domain))
-    blocks: list[Block] = (
-        refusal_head(answer, asked) if refused else [Heading(_headline(answer, asked))]
-    )
-    if rows:
-        blocks.append(Fields(tuple(rows)))
-    return (*blocks, *_steps(evidence, steps))
+    fields = [Fields(tuple(rows))] if rows else []
+    return (*head, *fields, *_steps(evidence, steps))
 
 
 def _headline(answer: Answer, asked: Asked) -> str:

@@ -34,54 +34,30 @@ def labelled(label: str, texts: Iterable[str]) -> Rows:
     return [(label if index == 0 else "", text) for index, text in enumerate(texts)]
 
 
-def refusal_head(answer: Answer, asked: Asked) -> list[Block]:
-    """The sentence, and the line that was asked with carets below what has no value."""
-    kind, sentence = _SENTENCES[type(answer)](answer, asked)
+def refusal(answer: Answer, asked: Asked) -> tuple[list[Block], Rows]:
+    """The sentence, with carets below what has no value, and rows: why, and what to do."""
+    kind, sentence, rows = _TOLD[type(answer)](answer, asked)
     blocks: list[Block] = [Heading(f"error[{kind}]: {sentence}")]
     if isinstance(answer, Missing | Unbounded) and asked.line and asked.span:
         blocks += [Line(f"  {row}") for row in picture(asked.line, asked.span)]
-    return blocks
+    return blocks, rows
 
 
-def refusal_rows(answer: Answer, asked: Asked) -> Rows:
-    """Why there is no value, and what to do."""
-    return _ROWS[type(answer)](answer, asked)
+# -- each kind
+
+Told = tuple[str, str, Rows]
 
 
-# -- the sentence
+def _missing(answer: Missing, asked: Asked) -> Told:
+    from derive.need import gifts_of, missing_headline, missing_rows
 
-
-def _missing_sentence(answer: Any, asked: Asked) -> tuple[str, str]:
-    from derive.need import gifts_of, missing_headline
-
-    return "missing", missing_headline(asked, answer, gifts_of(asked))
-
-
-def _unproved_sentence(answer: Any, asked: Asked) -> tuple[str, str]:
-    reason = answer.reason
-    return "unproved", reason if reason.startswith("stopped") else f"{asked.called}: {reason}"
-
-
-_SENTENCES: dict[type, Callable[[Any, Asked], tuple[str, str]]] = {
-    Missing: _missing_sentence,
-    Infeasible: lambda _, asked: ("infeasible", f"no {asked.called} satisfies this"),
-    Contradiction: lambda answer, _: ("conflict", contradiction_values(answer)),
-    Unbounded: lambda _, asked: ("unbounded", f"nothing given limits {asked.called}"),
-    Unproved: _unproved_sentence,
-}
-
-
-# -- what stands below it
-
-
-def _missing_rows(answer: Missing, asked: Asked) -> Rows:
-    from derive.need import gifts_of, missing_rows
-
+    given = gifts_of(asked)
     rows = labelled("because", [answer.reason] if answer.reason else [])
-    rows += missing_rows(asked, answer, gifts_of(asked))
+    rows += missing_rows(asked, answer, given)
     if not answer.alternatives:
         rows.append(("ask", f"max {answer.find} or min {answer.find}"))
-    return [*rows, *labelled("trade-off", _tradeoff(answer))]
+    rows += labelled("trade-off", _tradeoff(answer))
+    return "missing", missing_headline(asked, answer, given), rows
 
 
 def _tradeoff(answer: Missing) -> list[str]:
@@ -99,22 +75,25 @@ def _amount(name: str, value: Any) -> str:
     return display(value, quantity.unit, quantity.label)
 
 
-def _infeasible_rows(answer: Infeasible, asked: Asked) -> Rows:
+def _infeasible(answer: Infeasible, asked: Asked) -> Told:
     from derive.ways_out import infeasible_rows
 
-    return infeasible_rows(answer, asked.called, asked.sense)
+    rows = infeasible_rows(answer, asked.called, asked.sense)
+    return "infeasible", f"no {asked.called} satisfies this", rows
 
 
-def _contradiction_rows(answer: Contradiction, asked: Asked) -> Rows:
+def _contradiction(answer: Contradiction, asked: Asked) -> Told:
     from derive.accepting import substituted
 
     relation = catalogue().relations.get(answer.relation)
     rows = labelled("conflict", [said(row) for row in answer.conflict])
     if relation is None:
-        return [*rows, ("instead", "state one of them")]
-    by = substituted(relation, asked.request().scenario.without(answer.quantity))
-    rows = [("by", by), *rows]
-    return [*rows, ("instead", f"'{answer.quantity} := ...' overrides {relation.id}")]
+        rows.append(("instead", "state one of them"))
+    else:
+        by = substituted(relation, asked.request().scenario.without(answer.quantity))
+        instead = f"'{answer.quantity} := ...' overrides {relation.id}"
+        rows = [("by", by), *rows, ("instead", instead)]
+    return "conflict", contradiction_values(answer), rows
 
 
 def said(statement: Statement) -> str:
@@ -124,7 +103,7 @@ def said(statement: Statement) -> str:
     return f"{statement.text}    {statement.origin}"
 
 
-def _unbounded_rows(answer: Unbounded, asked: Asked) -> Rows:
+def _unbounded(answer: Unbounded, asked: Asked) -> Told:
     """What people limit, and what depends on the quantity."""
     names = catalogue()
     # What is assumed to equal the quantity carries it further.
@@ -135,23 +114,25 @@ def _unbounded_rows(answer: Unbounded, asked: Asked) -> Rows:
     memory = "gpu ... (memory)" if known else "model ... and gpu ... (memory)"
     found = [memory] if _MEMORY in reach else []
     sign = ">=" if answer.sense == "min" else "<="
-    return [("add one of", ", ".join([*found, *(f"{name} {sign} ..." for name in limited)]))]
+    one_of = ", ".join([*found, *(f"{name} {sign} ..." for name in limited)])
+    return "unbounded", f"nothing given limits {asked.called}", [("add one of", one_of)]
 
 
-def _unproved_rows(answer: Unproved, asked: Asked) -> Rows:
-    if answer.value is None:
-        return [("more", "--time 600 gives it longer")] if _was_stopped(answer) else []
-    return [("best found", _amount(answer.find, answer.value))]
+def _unproved(answer: Unproved, asked: Asked) -> Told:
+    stopped = answer.reason.startswith("stopped")
+    sentence = answer.reason if stopped else f"{asked.called}: {answer.reason}"
+    rows = []
+    if answer.value is not None:
+        rows.append(("best found", _amount(answer.find, answer.value)))
+    elif stopped:
+        rows.append(("more", "--time 600 gives it longer"))
+    return "unproved", sentence, rows
 
 
-def _was_stopped(answer: Unproved) -> bool:
-    return answer.reason.startswith("stopped")
-
-
-_ROWS: dict[type, Callable[[Any, Asked], Rows]] = {
-    Missing: _missing_rows,
-    Infeasible: _infeasible_rows,
-    Contradiction: _contradiction_rows,
-    Unbounded: _unbounded_rows,
-    Unproved: _unproved_rows,
+_TOLD: dict[type, Callable[[Any, Asked], Told]] = {
+    Missing: _missing,
+    Infeasible: _infeasible,
+    Contradiction: _contradiction,
+    Unbounded: _unbounded,
+    Unproved: _unproved,
 }

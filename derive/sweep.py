@@ -17,6 +17,7 @@ from derive.question import Question
 from derive.under_table import assumed, assumed_data, fields, unchecked, why_not
 from derive.wording import status
 from formulas.catalogue import catalogue
+from formulas.errors import Problem
 from solvers.answer import Evidence, Missing
 from solvers.table import Grid, Row, answered, table
 
@@ -30,8 +31,16 @@ def answer_sweep(conversation: Conversation, question: Question) -> tuple[Conver
     path = None if question.to is None else checked_path(question.to)
     points = points_of(conversation, question, question.over)
     asked = [name for name in dict.fromkeys(question.names) if name not in points.grid.axes]
+    for name in set(asked) & set(NAMED):
+        advice = (f"put it behind 'over': sweep ... over {name}",)
+        raise Problem(
+            "name", f"{label(name)} is a choice and has no values of its own", advice, name
+        )
     try:
         with within(conversation.seconds):
+            refusal = _missing_everywhere(points.grid, asked)
+            if refusal is not None:
+                return conversation, _lacking(question, points, refusal)
             if MEMORY not in asked and _is_known(points.grid, MEMORY):
                 asked.append(MEMORY)
             rows = table(points.grid, asked)
@@ -40,8 +49,7 @@ def answer_sweep(conversation: Conversation, question: Question) -> tuple[Conver
         return conversation, _stopped(points, question, conversation.seconds)
     refused = [row.failed for row in rows if isinstance(row.failed, Missing)]
     if len(refused) == len(rows):
-        what = ", ".join(label(name) for name in question.names)
-        return conversation, lacking(what, points, refused[0])
+        return conversation, _lacking(question, points, refused[0])
     if path is not None:
         write_csv(path, _csv(points, rows, asked))
     data = _data(question, points, rows, asked, shared)
@@ -50,6 +58,24 @@ def answer_sweep(conversation: Conversation, question: Question) -> tuple[Conver
         data["file"] = str(path)
         blocks.append(Line(f"{len(rows)} rows written to {path}"))
     return conversation, Outcome(data["status"], tuple(blocks), data)
+
+
+def _lacking(question: Question, points: Points, refusal: Missing) -> Outcome:
+    return lacking(", ".join(label(name) for name in question.names), points, refusal)
+
+
+def _missing_everywhere(grid: Grid, names: Sequence[str]) -> Missing | None:
+    """The refusal, where the first, a middle and the last point lack the very same."""
+    places = [[0, len(values) // 2, -1] for values in grid.axes.values()]
+    found = []
+    for place in zip(*places, strict=True):
+        at = {name: grid.axes[name][index] for name, index in zip(grid.axes, place, strict=True)}
+        refusal = answered(grid, at, names).failed
+        if not isinstance(refusal, Missing):
+            return None
+        found.append(refusal)
+    same = {(refusal.find, refusal.alternatives, refusal.reason) for refusal in found}
+    return found[0] if len(same) == 1 else None
 
 
 def _is_known(grid: Grid, name: str) -> bool:

@@ -54,7 +54,7 @@ def joined(chain: Chain, wanted: Sequence[str], least: int = 1) -> Joined | None
         for part in _parts(rows):
             found = _by_rows(reading, part, rows, wanted)
             if found is not None and (found.chains or found.several):
-                return found
+                return replace(found, chains=tuple(_as_read(chain, c) for c in found.chains))
             first = first or found
     return first
 
@@ -69,6 +69,12 @@ def _worth_it(chain: Chain, least: int) -> bool:
 def _readings(chain: Chain) -> list[Chain]:
     spoken = replace(chain, speaks_of=SPEAKS_OF_CONTEXT)
     return [spoken] if chain.mentioned & SPEAKS_OF_CONTEXT else [spoken, chain]
+
+
+def _as_read(before: Chain, after: Chain) -> Chain:
+    """Where neither prompt nor output was solved for, a context alone is read as it was before."""
+    told = after.solved.keys() & SPEAKS_OF_CONTEXT
+    return after if told else replace(after, speaks_of=before.speaks_of)
 
 
 def _parts(rows: Mapping[str, Row]) -> Iterator[Mapping[str, Row]]:

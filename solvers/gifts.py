@@ -6,7 +6,7 @@ Every proposal is tried with a likely value, so that nothing is proposed that wo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 
@@ -37,6 +37,26 @@ _MOST_TRIED = 40
 Doable = Callable[[Sequence[str]], bool]
 
 
+@dataclass
+class _Answered:
+    """What was tried: more than what suffices suffices, less than what does not does not."""
+
+    computable: Callable[[Iterable[Statement]], bool]
+    can: list[frozenset[str]] = field(default_factory=list)
+    cannot: list[frozenset[str]] = field(default_factory=list)
+
+    def doable(self, names: Sequence[str]) -> bool:
+        """Whether the question has an answer with these given as well."""
+        given = frozenset(names)
+        if any(known <= given for known in self.can):
+            return True
+        if any(given <= known for known in self.cannot):
+            return False
+        found = self.computable(map(_likely, names))
+        (self.can if found else self.cannot).append(given)
+        return found
+
+
 @dataclass(frozen=True, slots=True)
 class Gift:
     """A quantity, `model` or `gpu`; `instead` are the quantities that would do as well."""
@@ -50,8 +70,8 @@ def gifts(request: Request) -> tuple[Gift, ...]:
     stated = request.scenario.statements
     targets = _targets(request)
 
-    def doable(names: Sequence[str]) -> bool:
-        return _computable(request, (*stated, *map(_likely, names)), targets)
+    answered = _Answered(lambda names: _computable(request, (*stated, *names), targets))
+    doable = answered.doable
 
     rows = {MODEL: _facts_of(_SOME_MODEL), GPU: _facts_of(_SOME_GPU)}
     kinds = {type(row) for row in stated}
@@ -98,10 +118,20 @@ def _least(names: Sequence[str], doable: Doable) -> list[str]:
     kept = list(names)
     if not doable(kept):
         return []
-    for name in names:
-        rest = [other for other in kept if other != name]
+
+    def give_up(part: Sequence[str]) -> None:
+        """What of it can go: all of it at once, or of each half."""
+        nonlocal kept
+        rest = [name for name in kept if name not in part]
         if doable(rest):
             kept = rest
+        elif len(part) > 1:
+            half = len(part) // 2
+            give_up(part[:half])
+            give_up(part[half:])
+
+    if names:
+        give_up(names)
     return kept
 
 
@@ -143,7 +173,12 @@ def _computable(
     if request.sense:
         rows = (*(row for row in rows if not _says(row, request.find)), _likely(request.find))
     found: Chain = chain_of(replace(request, scenario=scenario(rows), sense=""))
-    chain = replace(found, unknowns=frozenset())
+    # Forwards it is seen at once where it can be seen.
+    chains = (replace(found, unknowns=frozenset(), forwards=way) for way in (True, False))
+    return any(_has_values(chain, targets) for chain in chains)
+
+
+def _has_values(chain: Chain, targets: tuple[str, ...]) -> bool:
     try:
         for target in targets:
             chain.value(target)

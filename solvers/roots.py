@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -87,6 +88,14 @@ def real_roots(expr: Any, unknown: Any, low: Number | None, high: Number | None)
 
     An end of None is none. Unseparated where the search cannot be completed.
     """
+    return list(_real_roots(expr, unknown, low, high))
+
+
+# One question asks for the same roots again: for each of its ways, and for what it may lack.
+@lru_cache(maxsize=1024)
+def _real_roots(
+    expr: Any, unknown: Any, low: Number | None, high: Number | None
+) -> tuple[Number, ...]:
     # Powers in the unknown stay whole: over a common denominator they would outgrow every interval.
     powers = {p: stand_in(positive=True) for p in expr.atoms(sympy.Pow) if _is_power(p, unknown)}
     back = {symbol: power for power, symbol in powers.items()}
@@ -95,7 +104,7 @@ def real_roots(expr: Any, unknown: Any, low: Number | None, high: Number | None)
     for part in (part.xreplace(back) for part in parts):
         if unknown in part.free_symbols:
             found += _roots_of(part, unknown, low, high)
-    return distinct(found)
+    return tuple(distinct(found))
 
 
 def _is_power(node: Any, unknown: Any) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from formulas.catalogue import catalogue
 from formulas.deployment.defaults import SILENT
 from formulas.formula import VOCABULARY
-from formulas.quantity import stand_in
+from formulas.quantity import Quantity, stand_in
 from formulas.scenario import Scenario
 from formulas.statements import Limit
 from solvers.answer import Answer, Missing
@@ -17,7 +18,8 @@ from solvers.chain import Chain
 from solvers.curve import Curve, Gap, curve_of
 from solvers.events import events_of
 from solvers.evidence import steps_of
-from solvers.number import Number, divide, fraction_of, is_number, minus
+from solvers.found import Lacking
+from solvers.number import Number, Undefined, divide, fraction_of, is_number, minus
 from solvers.roots import Unseparated
 from solvers.slopes import NotSmooth, Slopes, implied, plus, slopes_of, times
 from solvers.solve import Request
@@ -96,14 +98,14 @@ def _moving(
             yield Moving(gap.name, symbol, gap.limit, replace(domain, whole=False), gap), LIMIT
     limited = {gap.name for gap in limits}
     for name in names:
-        quantity = VOCABULARY[name]
+        quantity = _quantity(name)
         if name == curve.find or (name in limited and name not in given):
             continue
         if curve.gap is not None and name == curve.gap.name and curve.gap.relation == "=":
             assert curve.gap.limit is not None
             yield Moving(name, quantity.symbol, curve.gap.limit, quantity.domain, curve.gap), "you"
             continue
-        value = curve.chain.value(name).value
+        value = _value(curve.chain, name)
         if not is_number(value) or quantity.domain.choices:
             if by:
                 raise NotSmooth(f"{name} does not move by a per cent: which {name} compares them")
@@ -117,6 +119,19 @@ def _moving(
         if by and name not in given and name not in curve.chain.catalogue.defaults:
             origin = DERIVED
         yield Moving(name, quantity.symbol, value, quantity.domain), origin
+
+
+def _quantity(name: str) -> Quantity:
+    if name not in VOCABULARY:
+        raise NotSmooth(f"{name} is a name and no amount: whatif {name} = ... compares two of them")
+    return VOCABULARY[name]
+
+
+def _value(chain: Chain, name: str) -> Any:
+    try:
+        return chain.value(name).value
+    except (Lacking, Undefined):
+        raise NotSmooth(f"{name} has no value here; state it") from None
 
 
 def _follows(chain: Chain, name: str, find: str) -> bool:

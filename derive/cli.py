@@ -61,7 +61,8 @@ def main(words: Sequence[str] | None = None) -> int:
         return EXIT_INTERRUPTED
     except OSError as error:
         say_nothing_more()
-        print(f"error[file]: {error.strerror or error}", file=sys.stderr)
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"error[file]: {where}{error.strerror or error}", file=sys.stderr)
         return EXIT_USAGE
     except Exception as error:  # the last net: a traceback is a bug, and is called one
         return _failed(error, options)

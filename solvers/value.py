@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from formulas.amounts import display
 from solvers.answer import (
     Answer,
     Exact,
@@ -119,9 +120,10 @@ def missing(settled: Settled, known: Chain, name: str) -> Missing:
 def _forward(known: Chain, best: Found) -> Answer:
     quantity = known.catalogue.quantities[known.asked]
     if is_number(best.value) and not inside(quantity.domain, best.value):
+        value = display(best.value, quantity.unit, quantity.label)
         return Infeasible(
             known.asked,
-            f"{known.asked} comes out outside its domain ({quantity.domain})",
+            f"{known.asked} comes out as {value}, outside its domain ({quantity.domain})",
             evidence=evidence(known, best.inputs),
         )
     return _exact(known, best.value)

@@ -150,7 +150,10 @@ def _numerically(expr: Any, target: Number, quantity: Quantity, reason: str) -> 
     steps = [n for n in expr.atoms(sympy.ceiling, sympy.floor) if symbol in n.free_symbols]
     if steps and domain.whole:
         counted = _among_whole(expr, target, quantity, reason)
-        return counted or on_one_step(expr, target, quantity, steps, reason)
+        if counted is not None and not counted.refused:
+            return counted
+        found = on_one_step(expr, target, quantity, steps, reason)
+        return counted if counted is not None and found.refused else found
     if steps:
         return on_one_step(expr, target, quantity, steps, reason)
     try:

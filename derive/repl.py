@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -142,7 +142,7 @@ def _said(engine: Engine, text: str, colour: bool) -> bool:
     return True
 
 
-def _answer_pipe(engine: Engine, lines: Iterator[str]) -> int:
+def _answer_pipe(engine: Engine, lines: Iterable[str]) -> int:
     """Answer line after line without a prompt, up to the first that cannot be read."""
     from derive.cli import EXIT_BUG, EXIT_CODES
     from derive.repl_lines import numbered_lines

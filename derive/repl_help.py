@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from derive.commands import VERBS
 from derive.complain import fault
 from derive.document import Document, Fields, Heading, Line
@@ -40,8 +42,8 @@ def _everything() -> Document:
     session = [(word.syntax, word.help) for word in WORDS.values()]
     width = max(len(syntax) for syntax, _ in (*LINES, *questions, *session))
 
-    def rows(table: object) -> Fields:
-        return Fields(tuple((f"{syntax:<{width}}", text) for syntax, text in table))  # type: ignore[attr-defined]
+    def rows(table: Iterable[tuple[str, str]]) -> Fields:
+        return Fields(tuple((f"{syntax:<{width}}", text) for syntax, text in table))
 
     return (
         Heading("lines"), rows(LINES), Heading("questions"), rows(questions),
@@ -71,12 +73,11 @@ def _usage(syntax: str, help_: str, example: str) -> Document:
     return (Heading(syntax), Fields(tuple(rows)))
 
 
-def _document(make, word: str) -> Document | None:  # type: ignore[no-untyped-def]
+def _document(make: Callable[[str], Document], word: str) -> Document | None:
     try:
-        found: Document = make(word)
+        return make(word)
     except Problem:
         return None
-    return found
 
 
 def _product(word: str) -> Document | None:

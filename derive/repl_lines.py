@@ -27,3 +27,16 @@ def numbered_lines(rows: Iterable[str]) -> Iterator[tuple[int, str]]:
             begun = ""
     if begun:
         yield start, begun
+
+
+def begins_a_question(word: str) -> bool:
+    """True where the word, or the text, is the beginning of a line rather than a command."""
+    if any(mark in word for mark in " =<>,"):
+        return True
+    from derive.commands import VERBS
+    from derive.lexer import NAME
+    from derive.names import is_quantity
+
+    lower = word.lower()
+    plain = NAME.fullmatch(word) is not None and is_quantity(lower)
+    return plain or lower in VERBS or lower in ("max", "min", "model", "gpu")

@@ -15,6 +15,8 @@ from types import FrameType, TracebackType
 from typing import Any
 
 AGAIN = 0.1
+# An alarm that rang while one was being set comes as soon as the body has begun.
+SOON = 1e-3
 
 
 class TimedOut(BaseException):
@@ -66,16 +68,18 @@ class Alarm:
         sys.unraisablehook = self._unraisable
         if self._outer > 0:
             left = self._outer - (time.monotonic() - self._began)
-            signal.setitimer(signal.ITIMER_REAL, max(left, AGAIN))
+            signal.setitimer(signal.ITIMER_REAL, max(left, SOON))
         if self._reason is KeyboardInterrupt and kind is not KeyboardInterrupt:
             raise KeyboardInterrupt
 
     def _ring(self, _: int, frame: FrameType | None) -> None:
         if self._over:
             return
+        if _at_an_edge(frame):
+            signal.setitimer(signal.ITIMER_REAL, SOON)
+            return
         signal.setitimer(signal.ITIMER_REAL, AGAIN)
-        if not _at_an_edge(frame):
-            raise self._reason
+        raise self._reason
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
         self._reason = KeyboardInterrupt

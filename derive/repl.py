@@ -64,8 +64,7 @@ class Engine:
             return Heard("bug", problem=Problem("bug", told, advice))
         from derive.repl_shown import answer_text
 
-        steps = self.dialogue.now.settings.steps
-        return Heard(outcome.status, lambda colour: answer_text(outcome, steps, width(), colour))
+        return Heard(outcome.status, lambda colour: answer_text(outcome, width(), colour))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ from formulas.statements import Statement
 _WORD = keyword(" ".join((*WORDS, *OTHER_WORDS)))
 # Questions about the catalogue: they change nothing, and a saved session does without them.
 _LOOKED_UP = ("formulas", "show")
+# Their documents are cards, which may show every step.
+_CARDS = ("value", "max", "min")
 DEEPEST = 5
 
 
@@ -85,6 +87,8 @@ class Dialogue:
             return WORDS[OTHER_WORDS.get(typed, typed)].handler(self, cursor)
         question = parse(line)
         conversation, outcome = self.now.conversation.answer(question)
+        if self.now.settings.steps and outcome.reply is not None and question.verb in _CARDS:
+            outcome = replace(outcome, document=outcome.reply.document(steps=True))
         if question.verb in _LOOKED_UP or not canonical(question):
             return self, outcome
         stated = question.statements if question.verb == "state" else ()

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 _RED, _BOLD, _PLAIN = "\x1b[31m", "\x1b[1m", "\x1b[0m"
 
 
-def answer_text(outcome: Outcome, steps: bool, width: int, colour: bool = False) -> str:
+def answer_text(outcome: Outcome, width: int, colour: bool = False) -> str:
     """The answer; with colour its first line stands out."""
-    text = outcome.text(steps, width)
+    text = outcome.text(width=width)
     if not colour or outcome.reply is None:
         return text
     first, mark, rest = text.partition("\n")

@@ -12,10 +12,15 @@ if TYPE_CHECKING:
 
 _RED, _BOLD, _PLAIN = "\x1b[31m", "\x1b[1m", "\x1b[0m"
 
+# What the command line's options are called at the prompt.
+_IN_A_SESSION = (("--steps shows", "set steps yes shows"), ("--time gives", "set time N gives"))
+
 
 def answer_text(outcome: Outcome, width: int, colour: bool = False) -> str:
     """The answer; with colour its first line stands out."""
     text = outcome.text(width=width)
+    for option, word in _IN_A_SESSION:
+        text = text.replace(option, word)
     if not colour or outcome.reply is None:
         return text
     first, mark, rest = text.partition("\n")

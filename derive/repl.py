@@ -135,7 +135,8 @@ def _said(engine: Engine, text: str, colour: bool) -> bool:
                 print(f"  {rest} more lines were not read", flush=True)
             return True
         if shown := heard.text(colour):
-            print(shown, flush=True)
+            # An answer of several lines stands apart from the next prompt.
+            print(shown, end="\n\n" if "\n" in shown else "\n", flush=True)
         if engine.dialogue is not None and engine.dialogue.over:
             return False
     return True

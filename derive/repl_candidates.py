@@ -56,8 +56,8 @@ Row = tuple[str, str]
 def _quantities() -> tuple[Row, ...]:
     from formulas.quantities import ALIASES, SCALARS
 
-    rows = {q.name: f"{_unit(q)}  {q.meaning}" for q in SCALARS if q.value is None}
-    aliases = [(alias, f"{rows[name]}  ({name})") for alias, name in ALIASES.items()]
+    rows = {q.name: f"{_unit(q):<8} {q.meaning}" for q in SCALARS if q.value is None}
+    aliases = [(alias, rows[name]) for alias, name in ALIASES.items()]
     return (*aliases, *((name, meaning) for name, meaning in rows.items()))
 
 
@@ -140,6 +140,7 @@ def _profiles() -> Iterator[Row]:
 def _units(place: Place, _: Names) -> Iterator[Row]:
     """The units in which the quantity may be written; those of its dimension."""
     from derive.names import quantity_named
+    from formulas.amounts import LADDERS
     from formulas.errors import Problem
     from formulas.units import parse_unit, unit_words
 
@@ -149,12 +150,17 @@ def _units(place: Place, _: Names) -> Iterator[Row]:
         return
     if own.text in ("bool", "hash", "tuple"):
         return
+    usual = [word for _, word in LADDERS.get(own.powers, ())]
     words = unit_words()
     if not own.powers:
         yield from (("%", "one hundredth"), ("k", "thousand"), ("Ki", "1024"), ("M", "million"))
         return
-    made = (*words, *(f"{word}/{per}" for word in words for per in ("s", "h", "tok", "token")))
-    for word in made:
+    made = (
+        *usual,
+        *words,
+        *(f"{word}/{per}" for word in words for per in ("s", "h", "tok", "token")),
+    )
+    for word in dict.fromkeys(made):
         if _plain(word) and parse_unit(word).same_dimension(own):
             yield word, f"{float(parse_unit(word).scale / own.scale):g} {own}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from derive.commands import VERBS
 from derive.complain import located
 from derive.conversation import Conversation
 from derive.lexer import Cursor, keyword
@@ -12,7 +13,7 @@ from derive.outcome import Outcome
 from derive.question import canonical, parse
 from derive.repl_words import OTHER_WORDS, WORDS
 from formulas.amounts import DIGITS, FEWEST_DIGITS
-from formulas.errors import Problem
+from formulas.errors import Problem, nearest
 from formulas.statements import Statement
 
 _WORD = keyword(" ".join((*WORDS, *OTHER_WORDS)))
@@ -72,7 +73,7 @@ class Dialogue:
             finally:
                 DIGITS.reset(token)
         except Problem as problem:
-            raise located(problem, line) from None
+            raise _with_words(located(problem, line), Cursor(line).start) from None
 
     def step(self, state: State) -> Dialogue:
         """The dialogue in this state, from which undo leads back."""
@@ -94,6 +95,17 @@ class Dialogue:
         stated = question.statements if question.verb == "state" else ()
         entry = Entry(canonical(question), stated)
         return self.step(self.now.with_entry(entry, conversation)), outcome
+
+
+def _with_words(problem: Problem, start: int) -> Problem:
+    """The problem of a line that begins with no name: perhaps a verb was meant."""
+    first = problem.span is not None and problem.span[0] == start
+    if problem.kind != "name" or not first or problem.candidates:
+        return problem
+    close = nearest(problem.word, [*VERBS, *WORDS, "max", "min"])
+    said = f"did you mean '{close}'?" if close else "?  shows what a line may be"
+    problem.help = (said, *problem.help)
+    return problem
 
 
 def _asks_help(line: str, cursor: Cursor) -> Cursor | None:

@@ -19,9 +19,9 @@ from formulas.errors import Problem
 
 # Syntax and meaning of the lines that begin with no verb.
 LINES = (
-    ("NAME", "the value of a quantity, or of a calculation such as batch / tpot"),
+    ("NAME", "a quantity, or a calculation: batch / tpot"),
     ("max NAME, min NAME", "its largest or smallest under what is stated"),
-    ("FACT, FACT", "batch = 32, tpot <= 30 ms, model NAME, gpu 8 x NAME: hold from now on"),
+    ("FACT, FACT", "from now on: batch = 32, tpot <= 30 ms, model NAME"),
     ("... given FACT, FACT", "facts of this question only"),
     ("... over NAMES", "the best over choices: min tpot over tp, kv_dtype"),
     ("... -> UNIT", "the answer in a unit: tpot -> us"),
@@ -81,10 +81,17 @@ def _document(make: Callable[[str], Document], word: str) -> Document | None:
 
 
 def _product(word: str) -> Document | None:
-    """A model or a GPU, as the lists of them have it."""
+    """A model or a GPU by its name, as the lists of them have it."""
     from derive.listing import gpus_document, models_document
+    from formulas.hardware import find_gpu
+    from formulas.models import find_model
 
-    for listing in (models_document, gpus_document):
-        if (found := _document(listing, word)) is not None:
-            return found
+    if "/" in word or word.endswith(".json"):
+        return None
+    finders = ((find_model, models_document), (find_gpu, gpus_document))
+    for find, listing in finders:
+        try:
+            return listing(find(word).name)
+        except Problem:
+            continue
     return None

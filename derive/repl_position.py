@@ -54,9 +54,17 @@ _PLACES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Place]], ...] = 
     (re.compile(pattern), _kind(kind))
     for kind, pattern in (
         ("nothing", r"#[^\n]*(?P<begun>)\Z"),
+        ("start", rf"{_HEAD}{_BEGUN}"),
         ("path", rf"{_HEAD}(?i:save|load)\s+(?P<begun>\"?[^\s\"#]*)\Z"),
         ("path", r"(?<![\w.])(?i:to)\s+(?P<begun>\"?[^\s\"#,]*)\Z"),
         ("help", rf"{_HEAD}(?:\?\s*|(?i:help)\s+)(?P<begun>[\w.-]*)\Z"),
+        ("model", rf"(?<![\w.])(?i:model)\s*=?\s*(?:in\s*\{{[^}}]*?)?"
+                  rf"(?P<begun>(?<=[\s=,{{]){_PRODUCT})\Z"),
+        ("gpu", rf"(?<![\w.])(?i:gpu)\s*=?\s*(?:in\s*\{{[^}}]*?)?(?:[0-9]+\s*[x\u00d7]?\s*)?"
+                rf"(?P<begun>(?<=[\s=x\u00d7,{{0-9]){_PRODUCT})\Z"),
+        ("gpu", rf"(?:{_HEAD}|{_SEPARATOR}\s*)[0-9]+\s*[x\u00d7]\s*(?P<begun>{_PRODUCT})\Z"),
+        ("choice", rf"(?<![\w.])(?P<of>{_CHOICES})\s*(?:=\s*|\s|in\s*\{{[^}}]*?)"
+                   r"(?P<begun>[\w.-]*)\Z"),
         ("setting", rf"{_HEAD}(?i:set)\s+{_BEGUN}"),
         ("value", rf"{_HEAD}(?i:set)\s+(?P<of>\w+)\s*=?\s+{_BEGUN}"),
         ("stated", rf"{_HEAD}(?i:drop)\s+(?:{NAME}\s*,\s*)*{_BEGUN}"),
@@ -67,13 +75,6 @@ _PLACES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Place]], ...] = 
         ("quantity", rf"(?<![\w.])(?i:max|min)\s+{_BEGUN}"),
         ("name", rf"{_HEAD}(?i:which|relax|sweep)\s+(?:{NAME}\s*,\s*)*{_BEGUN}"),
         ("name", rf"(?<![\w.])(?i:over|by|for)\s+(?:[^,]*,\s*)*?{_BEGUN}"),
-        ("model", rf"(?<![\w.])(?i:model)\s*=?\s*(?:in\s*\{{[^}}]*?)?"
-                  rf"(?P<begun>(?<=[\s=,{{]){_PRODUCT})\Z"),
-        ("gpu", rf"(?<![\w.])(?i:gpu)\s*=?\s*(?:in\s*\{{[^}}]*?)?(?:[0-9]+\s*[x\u00d7]?\s*)?"
-                rf"(?P<begun>(?<=[\s=x\u00d7,{{0-9]){_PRODUCT})\Z"),
-        ("gpu", rf"(?:{_HEAD}|{_SEPARATOR}\s*)[0-9]+\s*[x\u00d7]\s*(?P<begun>{_PRODUCT})\Z"),
-        ("choice", rf"(?<![\w.])(?P<of>{_CHOICES})\s*(?:=\s*|\s|in\s*\{{[^}}]*?)"
-                   r"(?P<begun>[\w.-]*)\Z"),
         ("unit", rf"(?<![\w.])(?P<of>{NAME})\s*(?::=|[<>]=?|=|\u2264|\u2265)\s*{_AMOUNT}\s*"
                  r"(?P<begun>(?:[A-Za-z%$][\w/$]*)?)\Z"),
         ("unit", rf"(?<![\w.])(?P<of>{NAME})\s+{_AMOUNT}\s*(?P<begun>(?:[A-Za-z%$][\w/$]*)?)\Z"),
@@ -82,7 +83,6 @@ _PLACES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Place]], ...] = 
         ("item", rf"{_SEPARATOR}\s*{_BEGUN}"),
         ("quantity", rf"(?:[-+*/(]|:=|[<>]=?|=)\s*{_BEGUN}"),
         ("question", rf"(?i:whatif|why\s+not)\s[^:]*:\s*{_BEGUN}"),
-        ("start", rf"{_HEAD}{_BEGUN}"),
         ("tail", rf"[\w%)}}]\s+{_BEGUN}"),
     )
 )  # fmt: skip

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from derive.document import Document, Fields, Line
-from derive.lexer import Cursor
+from derive.lexer import CLOSE, OPEN, Cursor
 from derive.outcome import Outcome
 from derive.repl_dialogue import Dialogue, State
 from derive.repl_reading import done, end_of, take_count
@@ -76,5 +76,8 @@ def say_reset(dialogue: Dialogue, cursor: Cursor) -> tuple[Dialogue, Outcome]:
 
 def say_quit(dialogue: Dialogue, cursor: Cursor) -> tuple[Dialogue, Outcome]:
     """The end of the session."""
+    # As people leave Python.
+    if cursor.take(OPEN):
+        cursor.take(CLOSE)
     end_of(cursor, "quit")
     return replace(dialogue, over=True), done((), "quit")

@@ -211,7 +211,7 @@ def test_more_digits_show_more_of_the_same_value() -> None:
 
 
 def test_steps_are_shown_once_they_are_wanted() -> None:
-    question = f"{ASKED} given {SHEET}".replace("kv_bytes_per_element = 2", "kv_dtype = fp8")
+    question = "tpot given model llama-3.1-8b, gpu h100-sxm, batch = 16, context = 8k"
     heading = "     step "
     assert heading in said("set steps yes").say(question)[1].text()
     assert heading not in START.say(question)[1].text()

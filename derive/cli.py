@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from derive import __version__, arguments
 from derive.streams import line_of_pipe, lines_of, ready_streams, say_nothing_more, width
-from derive.usage import EXIT_USAGE, Parser
+from derive.usage import EXIT_USAGE, Parser, with_ask
 
 if TYPE_CHECKING:
     from derive.document import Document
@@ -45,10 +45,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run a command and give its exit code; whatever happens, people see a sentence."""
     ready_streams()
     options = _options(words)
-    if options.command is None:
-        _parser().print_help()
-        return EXIT_OK
-    handler: Handler = options.handler
+    handler: Handler = _talk if options.command is None else options.handler
     try:
         code = handler(options)
         sys.stdout.flush()
@@ -99,7 +96,7 @@ def _failed(error: Exception, options: argparse.Namespace) -> int:
 def _options(given: Sequence[str] | None) -> argparse.Namespace:
     """The options, wherever they stand between the words of a question."""
     parser = _parser()
-    options, rest = parser.parse_known_args(given)
+    options, rest = parser.parse_known_args(with_ask(given, COMMANDS))
     words = [word for word in rest if not word.startswith("-")]
     if words != rest or (rest and options.command != "ask"):
         parser.error(f"not understood: {' '.join(word for word in rest if word not in words)}")
@@ -111,9 +108,11 @@ def _options(given: Sequence[str] | None) -> argparse.Namespace:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="derive",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         description="A symbolic calculator and constraint solver for LLM inference.",
         epilog='example:  derive ask "max context given model llama-3.1-70b, gpu 8 x h100-sxm, '
-        'tp = 8, batch = 32, tpot <= 30 ms"',
+        'tp = 8, batch = 32, tpot <= 30 ms"\n'
+        "          derive alone is a prompt at which lines follow each other",
     )
     parser.add_argument("--version", action="version", version=f"derive {__version__}")
     parser.add_argument(
@@ -131,6 +130,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 # -- handlers
+
+
+def _talk(options: argparse.Namespace) -> int:
+    from derive.repl import run
+
+    return run(options.debug)
 
 
 def _ask(options: argparse.Namespace) -> int:

@@ -2,39 +2,15 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
-
+from derive.alarm import Alarm, TimedOut
 from derive.asked import Asked
 from solvers.answer import Answer, Contradiction, Infeasible, Unproved
 from solvers.solve import solve
 
+__all__ = ["TimedOut", "answer", "solve_asked", "within"]
 
-class TimedOut(BaseException):
-    """The question's time is over; no `except Exception` on the way may keep it."""
-
-
-@contextmanager
-def within(seconds: float) -> Iterator[None]:
-    """Raise TimedOut in the body after so many seconds; no limit where no alarm can be set."""
-    usable = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-    if not usable or seconds <= 0:
-        yield
-        return
-
-    def ring(*_: Any) -> None:
-        raise TimedOut
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+# The context of a question: TimedOut in its body after so many seconds.
+within = Alarm
 
 
 def answer(asked: Asked, seconds: float) -> Answer:

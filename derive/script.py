@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from derive.complain import complain
 from derive.conversation import Conversation
 from derive.outcome import Outcome
+from derive.repl_lines import numbered_lines
 from formulas.errors import Problem
 
 PROMPT = "derive> "
@@ -23,11 +24,13 @@ def replay(
 
     A line that cannot be read ends the replay, unless it is to go on.
     """
-    conversation = Conversation(seconds=seconds)
+    from derive.repl_dialogue import Dialogue, State
+
+    dialogue = Dialogue(State(Conversation(seconds=seconds)))
     status = "ok"
-    for number, line in _numbered(lines):
+    for number, line in numbered_lines(lines):
         try:
-            conversation, outcome = conversation.say(line)
+            dialogue, outcome = dialogue.say(line)
         except Problem as problem:
             problem.help = (*problem.help, f"line {number}")
             show(line, problem)
@@ -37,15 +40,9 @@ def replay(
             continue
         show(line, outcome)
         status = outcome.status
+        if dialogue.over:
+            break
     return status
-
-
-def _numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """The lines that say something, without the prompt of a pasted transcript."""
-    for number, line in enumerate(lines, start=1):
-        text = line.strip().removeprefix(PROMPT.strip()).strip()
-        if text and not text.startswith("#"):
-            yield number, text
 
 
 def shown(line: str, found: Outcome | Problem, width: int) -> str:

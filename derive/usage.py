@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import math
-from typing import NoReturn
+import sys
+from collections.abc import Iterable, Sequence
+from typing import NoReturn, Protocol
 
 EXIT_USAGE = 2
 LONGEST_TIME = 1e8
@@ -29,3 +31,23 @@ def seconds(text: str) -> float:
     if not found > 0:
         raise argparse.ArgumentTypeError(f"'{text[:24]}' is no number of seconds above 0")
     return min(found, LONGEST_TIME)
+
+
+class Named(Protocol):
+    """A command of the table."""
+
+    @property
+    def name(self) -> str:
+        """The word that it begins with."""
+
+
+def with_ask(given: Sequence[str] | None, commands: Iterable[Named]) -> Sequence[str]:
+    """The arguments, with `ask` before a question that somebody typed without it."""
+    words = sys.argv[1:] if given is None else given
+    place = next((i for i, word in enumerate(words) if word != "--debug"), len(words))
+    first = words[place] if place < len(words) else "-"
+    if first.startswith("-") or first in {command.name for command in commands}:
+        return words
+    from derive.repl_lines import begins_a_question
+
+    return [*words[:place], "ask", *words[place:]] if begins_a_question(first) else words

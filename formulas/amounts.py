@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from contextvars import ContextVar
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from formulas.errors import Problem
@@ -19,14 +21,15 @@ THIN_SPACE = "\u202f"
 
 _RUN = r"[0-9]+(?:_[0-9]+)*"
 _NUMBER = re.compile(rf"([+-]?)({_RUN}|(?=\.))(?:\.({_RUN})?)?(?:[eE]([+-]?[0-9]+))?")
-_DIGITS = 4
+FEWEST_DIGITS, MOST_DIGITS = 4, 15
+# How many digits a number that is no whole one is printed in, where a session asks for more.
+DIGITS: ContextVar[int] = ContextVar("digits", default=FEWEST_DIGITS)
 # Above these a fixed-point number would be mostly zeros.
 _LONGEST_WHOLE = 21
 _FIXED_FROM, _FIXED_TO = -4, 15
 _CENTS = 2
 # Wide enough for every rounding, and with exponents that no answer reaches.
 _WIDE = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
-_SHORT = Context(prec=_DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN, rounding=ROUND_HALF_UP)
 
 
 def read_number(text: str) -> Fraction:
@@ -220,7 +223,12 @@ def _is_whole(number: Decimal) -> bool:
 
 
 def _round(number: Decimal) -> Decimal:
-    return _SHORT.plus(number)
+    return _short(DIGITS.get()).plus(number)
+
+
+@cache
+def _short(digits: int) -> Context:
+    return Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN, rounding=ROUND_HALF_UP)
 
 
 def _number(number: Decimal, places: int = 0) -> str:
@@ -238,6 +246,6 @@ def _number(number: Decimal, places: int = 0) -> str:
     sign = "-" if whole.startswith("-") else ""
     whole = whole.lstrip("-")
     # No more decimals than four significant digits leave room for.
-    room = max(0, _DIGITS - 1 - exponent) if exponent >= 0 else places
+    room = max(0, DIGITS.get() - 1 - exponent) if exponent >= 0 else places
     part = part.rstrip("0").ljust(min(places, room), "0")
     return f"{sign}{grouped(whole)}{'.' if part else ''}{part}"

@@ -108,7 +108,7 @@ def test_a_mistake_of_ours_is_called_one(derive: Callable[..., Any], tmp_path: P
 # -- commands and options
 
 
-@pytest.mark.parametrize("arguments", [("--help",), (), ("ask", "--help")])
+@pytest.mark.parametrize("arguments", [("--help",), ("ask", "--help")])
 def test_help_shows_what_there_is(here: Here, arguments: tuple[str, ...]) -> None:
     code, out, err = here(*arguments)
     assert (code, err) == (0, "")

@@ -92,7 +92,7 @@ def _is_digit(node: Node) -> bool:
 
 
 def _belongs_to_a_number(node: Node) -> bool:
-    return _is_digit(node) or (isinstance(node, Mark) and node.latex.startswith(r"\mathrm"))
+    return _is_digit(node) or (isinstance(node, Mark) and node.latex.startswith((r"\mathrm", r"\mu")))
 
 
 def _filled(row: Row, places: list[int], room: float) -> tuple[Row, ...]:

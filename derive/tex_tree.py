@@ -101,6 +101,7 @@ COMMANDS: dict[str, tuple[Kind, str]] = {
     r"\alpha": (_K.LETTER, "α"), r"\beta": (_K.LETTER, "β"), r"\kappa": (_K.LETTER, "κ"),
     r"\theta": (_K.LETTER, "θ"), r"\phi": (_K.LETTER, "ϕ"), r"\lambda": (_K.LETTER, "λ"),
     r"\eta": (_K.LETTER, "η"), r"\sigma": (_K.LETTER, "σ"), r"\tau": (_K.LETTER, "τ"),
+    r"\mu": (_K.LETTER, "μ"),
     r"\Delta": (_K.PLAIN, "Δ"), r"\star": (_K.PLAIN, "⋆"), r"\top": (_K.PLAIN, "⊤"),
     r"\infty": (_K.PLAIN, "∞"), r"\partial": (_K.LETTER, "∂"), r"\%": (_K.WORD, "%"),
     r"\_": (_K.WORD, "_"),

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from derive.figures import grouped
-from formulas.amounts import LADDERS, display
+from formulas.amounts import LADDERS, THIN_SPACE, display
 from formulas.quantity import Quantity
 
 DIGITS, MOST_DIGITS = 4, 15
@@ -99,7 +99,9 @@ def _written(value: Fraction) -> tuple[str, str]:
         return rf"{sign}{digits} \cdot 10^{{{exponent}}}", f"{sign}{digits}e{exponent}"
     whole, _, part = f"{number:f}".partition(".")
     tail = f".{part}" if part else ""
-    return f"{sign}{grouped(whole, r'\,')}{tail}", f"{sign}{grouped(whole, chr(0x202F))}{tail}"
+    in_groups = [grouped(whole, space) for space in (r"\,", THIN_SPACE)]
+    latex, text = (f"{sign}{digits}{tail}" for digits in in_groups)
+    return latex, text
 
 
 def _latex_unit(unit: str, quantity: Quantity) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from typing import assert_never
 
@@ -25,6 +24,8 @@ from derive.paper import (
     Typed,
 )
 from derive.tex_break import lines_of
+from derive.tex_tree import parse
+from derive.tex_width import width
 
 # What goes on a line of the page, in em; a tag takes its part.
 ROOM, ROOM_OF_TAG, ROOM_OF_RIGHT = 38.0, 12.0, 31.0
@@ -60,7 +61,10 @@ _TYPED = {
     "'": r"\textquotesingle{}", "`": r"\textasciigrave{}", "-": "-{}", ",": ",{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "/": r"/\allowbreak{}", ".": r".\allowbreak{}",
 }  # fmt: skip
-_LONG_WORD = re.compile(r"[^\s]{30,}")
+_BOOKMARK = str.maketrans({"≤": "<=", "≥": ">=", "×": "x", "−": "-", "\u202f": " ", "\u00a0": " "})
+_PLAIN = " .,:;=+-*/()[]<>'"
+# A line of a table in em, a column that is never broken, a letter of a typewriter.
+_TABLE_ROOM, _NARROW, _TYPED_WIDTH = 43.0, 10.0, 0.53
 _LATIN = ("LATIN ",)
 
 
@@ -68,7 +72,7 @@ def as_tex(paper: Paper) -> str:
     """The whole document, ready for pdflatex."""
     body = "\n".join(_block(block) for block in paper)
     titles = [block.text for block in paper if isinstance(block, Title)]
-    about = f"\\hypersetup{{pdftitle={{{escaped(titles[0], breaks=False)}}}}}\n" if titles else ""
+    about = f"\\hypersetup{{pdftitle={{{bookmark(titles[0])}}}}}\n" if titles else ""
     return f"{_PREAMBLE}{about}\\begin{{document}}\n{body}\n\\end{{document}}\n"
 
 
@@ -79,7 +83,7 @@ def _block(block: Block) -> str:
         case Section(text, level, anchor):
             command = "section" if level == 1 else "subsection"
             label = f"\\hypertarget{{{_anchor(anchor)}}}{{}}" if anchor else ""
-            short = escaped(text, breaks=False)
+            short = bookmark(text)
             return f"\\{command}{{\\texorpdfstring{{{escaped(text)}}}{{{short}}}}}{label}"
         case Paragraph(text):
             return f"{text_of(text)}\\par"
@@ -120,9 +124,6 @@ def aligned_tex(rows: tuple[tuple[str, str], ...]) -> str:
 
 def aligned_latex(rows: tuple[tuple[str, str], ...], room: float = ROOM) -> str:
     """The same as one formula, for every renderer that reads LaTeX."""
-    from derive.tex_tree import parse
-    from derive.tex_width import width
-
     widest = max((width(parse(left)) for left, _ in rows if left), default=0.0)
     lines = []
     for left, right in rows:
@@ -136,29 +137,43 @@ def aligned_latex(rows: tuple[tuple[str, str], ...], room: float = ROOM) -> str:
 
 
 def _grid(grid: Grid) -> str:
-    count = len(grid.columns)
-    wide = [place for place in grid.wide if place < count]
-    share = {1: "0.42", 2: "0.27"}.get(len(wide), "0.2")
-    kinds = [
-        f">{{\\raggedright\\arraybackslash}}p{{{share}\\linewidth}}"
-        if place in wide
-        else "r"
-        if place in grid.right
-        else "l"
-        for place in range(count)
-    ]
+    kinds = _columns(grid)
     head = " & ".join(escaped(name) for name in grid.columns)
-    rows = "\n".join(" & ".join(map(_cell, row)) + r" \\" for row in grid.rows)
+    rows = "\n".join(" & ".join(map(text_of, row)) + r" \\" for row in grid.rows)
     top = f"{head} \\\\ \\midrule\n" if any(grid.columns) else ""
-    size = "\\small" if count < 5 else "\\footnotesize\\setlength{\\tabcolsep}{3.5pt}"
     return (
-        f"{{{size}\n\\begin{{longtable}}{{@{{}}{''.join(kinds)}@{{}}}}\n\\toprule\n{top}"
+        f"{{\\small\\setlength{{\\tabcolsep}}{{4pt}}\n\\begin{{longtable}}"
+        f"{{@{{}}{''.join(kinds)}@{{}}}}\n\\toprule\n{top}"
         f"\\endhead\n\\bottomrule\n\\endfoot\n{rows}\n\\end{{longtable}}}}"
     )
 
 
-def _cell(text: Text) -> str:
-    return text_of(text)
+def _columns(grid: Grid) -> list[str]:
+    """A kind for each column: as wide as its text, or where they are too wide together a share."""
+    count = len(grid.columns)
+    lines = [tuple((name,) for name in grid.columns), *grid.rows]
+    natural = [max(_text_width(row[i]) for row in lines) for i in range(count)]
+    room = _TABLE_ROOM - 0.8 * count
+    kinds = ["r" if place in grid.right else "l" for place in range(count)]
+    narrow = {i for i in range(count) if natural[i] <= _NARROW}
+    if sum(natural) <= room:
+        return kinds
+    left = room - sum(natural[i] for i in narrow)
+    shares = sum(natural[i] for i in range(count) if i not in narrow)
+    for i in range(count):
+        if i not in narrow:
+            share = f"{left * natural[i] / shares:.2f}em"
+            kinds[i] = f">{{\\raggedright\\arraybackslash}}p{{{share}}}"
+    return kinds
+
+
+def _text_width(text: Text) -> float:
+    """The width of a cell in em, on the wide side."""
+    return sum(
+        width(parse(part.latex)) if isinstance(part, Math)
+        else _TYPED_WIDTH * len(part if isinstance(part, str) else part.text)
+        for part in text
+    )  # fmt: skip
 
 
 def _code(lines: tuple[str, ...]) -> str:
@@ -198,6 +213,15 @@ def escaped(text: str, *, breaks: bool = True) -> str:
     """The text with everything that TeX would read as its own written out."""
     found = "".join(_character(character) for character in unicodedata.normalize("NFC", text))
     return found if breaks else found.replace(r"\allowbreak{}", "")
+
+
+def bookmark(text: str) -> str:
+    """The text for the table of contents of the file, which knows no mathematics."""
+    plain = unicodedata.normalize("NFKC", text).translate(_BOOKMARK)
+    return "".join(
+        _character(c).replace(r"\allowbreak{}", "") if c in "_%&#$" or c.isalnum() or c in _PLAIN
+        else "" for c in plain
+    )  # fmt: skip
 
 
 def typed(text: str) -> str:

@@ -30,7 +30,7 @@ def _block(block: card.Block) -> Block:
             return Paragraph((text,))
         case card.Fields(rows):
             shown = tuple(((label,), (text.replace(TOGETHER, " "),)) for label, text in rows)
-            return Grid(("", ""), shown, wide=(1,))
+            return Grid(("", ""), shown)
         case card.Table(columns, rows, numeric):
             right = tuple(i for i, name in enumerate(columns) if name in numeric)
             cells = tuple(tuple((cell.replace(TOGETHER, " "),) for cell in row) for row in rows)

@@ -38,7 +38,7 @@ def derivation(reply: Reply) -> Paper:
     Of a refusal what is known: what clashes, what lacks, the ways out, and the numbers at the point
     that comes nearest.
     """
-    answer, asked = reply.answer, reply.asked
+    asked = reply.asked
     scenario = asked.request().scenario
     blocks: list[Block] = [Title(_title(reply)), *_answer_blocks(reply), *question_blocks(asked)]
     setting = _setting(reply, scenario)
@@ -50,7 +50,7 @@ def derivation(reply: Reply) -> Paper:
     blocks += _steps(reply, setting)
     blocks += [Section(_check_title(reply)), *_check_head(reply, setting), *check_blocks(setting)]
     blocks += _sensitivity(reply)
-    blocks += assumption_blocks(answer.evidence if _has_value(reply) else setting.evidence)
+    blocks += assumption_blocks(setting.evidence)
     return (*blocks, *reproduction_blocks(asked))
 
 

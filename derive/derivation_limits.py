@@ -15,6 +15,7 @@ from derive.step_lines import expression_latex, put_in
 from derive.tex_break import fits
 from formulas.formula import VOCABULARY
 from solvers.answer import Answer, Check, Exact
+from solvers.spans import contains
 
 _LONGEST_SLOPE = 22.0
 
@@ -185,24 +186,33 @@ def bound_blocks(setting: Setting, answer: Answer) -> list[Block]:
         return []
     towards = "<" if answer.sense == "max" else ">"
     bounds = [(c, b) for c in _limits(setting) if (b := bound_of(setting, c)) is not None]
-    side = [(c, b) for c, b in bounds if b.turned.startswith(towards)]
+    side = [(c.name, b.turned, b.bound) for c, b in bounds if b.turned.startswith(towards)]
+    side += _in_numbers_only(answer, {name for name, _, _ in side}, f"{towards}=")
     if not side:
         return []
-    quantity = setting.quantity
     rows = [
         cells(
-            Typed(check.name),
-            Math(SIGNS[bound.turned]),
-            printed(quantity, bound.bound, 8).text,
-            "binds" if check.name in answer.binding else "",
+            Typed(name),
+            Math(SIGNS[sign]),
+            printed(setting.quantity, bound, 8).text,
+            "binds" if name in answer.binding else "",
         )
-        for check, bound in side
+        for name, sign, bound in side
     ]
     blocks: list[Block] = [
         Section("Combined"),
         Grid(("limit", "", setting.find, ""), tuple(rows), right=(2,)),
     ]
-    return [*blocks, *_rounding(setting, answer, [bound.bound for _, bound in side])]
+    return [*blocks, *_rounding(setting, answer, [bound for _, _, bound in side])]
+
+
+def _in_numbers_only(answer: Exact, named: set[str], sign: str) -> list[tuple[str, str, Any]]:
+    """The end of what is feasible, where nothing that is solved line by line sets it."""
+    if named & set(answer.binding) or len(answer.binding) != 1:
+        return []
+    span = next((s for s in answer.intervals if contains(s, answer.value)), None)
+    end = None if span is None else span.high if answer.sense == "max" else span.low
+    return [] if end is None else [(answer.binding[0], sign, end)]
 
 
 def _rounding(setting: Setting, answer: Exact, bounds: list[Any]) -> list[Block]:

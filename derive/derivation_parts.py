@@ -97,7 +97,7 @@ def letter_blocks(setting: Setting) -> list[Block]:
     ]
     blocks: list[Block] = []
     if rows:
-        grid = Grid(("letter", "name", "meaning"), tuple(rows), wide=(2,))
+        grid = Grid(("letter", "name", "meaning"), tuple(rows))
         blocks = [Section("Letters"), grid]
     for name, (letter, key) in setting.replaced.items():
         text: tuple[Inline, ...] = (
@@ -198,7 +198,7 @@ def assumption_blocks(evidence: Evidence) -> list[Block]:
         rows.append(cells(Typed(name), shown, known.defaults[name].meaning))
     blocks: list[Block] = []
     if rows:
-        grid = Grid(("name", "value", "why"), tuple(rows), right=(1,), wide=(2,))
+        grid = Grid(("name", "value", "why"), tuple(rows), right=(1,))
         blocks = [Section("Assumptions"), grid]
     if evidence.notes:
         blocks = blocks or [Section("Assumptions")]
@@ -243,7 +243,7 @@ def grid_of(table: Table) -> Grid:
 
 def field_blocks(rows: Iterable[tuple[str, str]]) -> list[Block]:
     """Rows of a label and its text."""
-    return [Grid(("", ""), tuple(cells(label, text) for label, text in rows), wide=(1,))]
+    return [Grid(("", ""), tuple(cells(label, text) for label, text in rows))]
 
 
 def stated_blocks(asked: Asked) -> list[Block]:

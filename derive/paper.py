@@ -76,12 +76,11 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table; the columns at the places in `right` hold numbers, those in `wide` long text."""
+    """A table; the columns at the places in `right` hold numbers."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Text, ...], ...]
     right: tuple[int, ...] = ()
-    wide: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,14 @@ from derive.as_latex import SIGNS, shape_latex
 from derive.layout import lay_out
 from derive.paper import Aligned, Block, Math, Note, Paragraph, Typed
 from derive.printed import DIGITS, MOST_DIGITS, Printed, fraction, printed
-from derive.setting import Link, Setting, inputs_of, right_side
+from derive.setting import Link, Setting, right_side
 from derive.shape_value import Unreadable, taken, tests_in, value_of
 from derive.shapes import Integer, Name, Shape, Word
 from formulas.formula import VOCABULARY
 from formulas.quantity import Quantity
 
 _SAME = "="
+_DIGITS_OF_COUNTS = 8
 
 
 def step_blocks(setting: Setting, link: Link) -> list[Block]:
@@ -28,7 +29,7 @@ def step_blocks(setting: Setting, link: Link) -> list[Block]:
     head = _head(link)
     letter, result = setting.letter(link.name), setting.printed(link.name)
     if shape is None:
-        text = f" The formula has no inverse that is written out; the value was found in numbers."
+        text = " The formula has no inverse that is written out; the value was found in numbers."
         return [Paragraph((*head, text)), Aligned(((letter, f"= {result.latex}"),))]
     sign = link.relation.relation if link.relation.relation in ("=", "≈") else _SAME
     rows = [(letter, f"{SIGNS[sign]} {shape_latex(shape, setting.letters)}")]
@@ -56,7 +57,7 @@ def put_in(
     except (Unreadable, TypeError):
         return [("", f"{mark} {printed(quantity, result).latex}")]
     if isinstance(held, Name | Integer | Word):
-        return [("", f"{mark} {printed(quantity, result).latex}")]
+        return [("", f"{mark} {printed(quantity, result, _digits_of(quantity, result)).latex}")]
     numbers, shown = digits_for(quantity, held, values, result)
     return [("", f"{mark} {shape_latex(held, numbers)}"), ("", f"{mark} {shown.latex}")]
 
@@ -65,7 +66,7 @@ def digits_for(
     quantity: Quantity, shape: Shape, values: Mapping[str, Any], result: Any
 ) -> tuple[dict[str, str], Printed]:
     """The numbers to print by name, in as many digits as the result needs, and the result."""
-    shown = printed(quantity, result)
+    shown = printed(quantity, result, _digits_of(quantity, result))
     names = [name for name in names_of(shape) if name in values]
     found: dict[str, Printed] = {}
     for digits in range(DIGITS, MOST_DIGITS + 1):
@@ -86,7 +87,14 @@ def recomputes(
     number = fraction(again)
     if number is None:
         return isinstance(again, bool)
-    return printed(quantity, number).latex == shown.latex
+    return printed(quantity, number, _digits_of(quantity, number)).latex == shown.latex
+
+
+def _digits_of(quantity: Quantity, value: Any) -> int:
+    """A count that is not whole is printed so that its whole part is seen."""
+    number = fraction(value)
+    counted = quantity.domain.whole and number is not None and number.denominator != 1
+    return _DIGITS_OF_COUNTS if counted and abs(number or 0) < 10**6 else DIGITS
 
 
 def names_of(shape: Any) -> list[str]:
@@ -127,5 +135,3 @@ def expression_latex(setting: Setting, expr: Any) -> str:
     """An expression that algebra made, in the letters of the document."""
     return shape_latex(lay_out(expr), setting.letters)
 
-
-__all__ = ["case_notes", "digits_for", "expression_latex", "inputs_of", "put_in", "step_blocks"]

@@ -155,7 +155,10 @@ def _columns(grid: Grid) -> list[str]:
     natural = [max(_text_width(row[i]) for row in lines) for i in range(count)]
     room = _TABLE_ROOM - 0.8 * count
     kinds = ["r" if place in grid.right else "l" for place in range(count)]
-    narrow = {i for i in range(count) if natural[i] <= _NARROW}
+    # Mathematics is not broken in a cell.
+    whole = {i for row in grid.rows for i, cell in enumerate(row) for part in cell
+             if isinstance(part, Math)}  # fmt: skip
+    narrow = {i for i in range(count) if natural[i] <= _NARROW} | whole
     if sum(natural) <= room:
         return kinds
     left = room - sum(natural[i] for i in narrow)

@@ -7,6 +7,7 @@ printed result.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 from derive.as_latex import SIGNS, shape_latex
@@ -59,7 +60,7 @@ def put_in(
     if isinstance(held, Name | Integer | Word):
         return [("", f"{mark} {printed(quantity, result, _digits_of(quantity, result)).latex}")]
     numbers, shown = digits_for(quantity, held, values, result)
-    return [("", f"{mark} {shape_latex(held, numbers)}"), ("", f"{mark} {shown.latex}")]
+    return [("", f"{mark} {shape_latex(held, {**setting.letters, **numbers})}"), ("", f"{mark} {shown.latex}")]
 
 
 def digits_for(
@@ -81,7 +82,9 @@ def recomputes(
 ) -> bool:
     """Whether the printed numbers come to the printed result."""
     try:
-        again = value_of(shape, values)
+        # A quantity that has no value here is one that cancels.
+        cancelling = dict.fromkeys(names_of(shape), Fraction(1))
+        again = value_of(shape, {**cancelling, **values})
     except (Unreadable, TypeError, ArithmeticError):
         return False
     number = fraction(again)

@@ -18,7 +18,7 @@ from derive.tex_tree import (
     parse,
 )
 
-_ACCENTS = {r"\hat": "^", r"\tilde": "~", r"\bar": "¯"}
+_ACCENTS = {r"\hat": "^", r"\tilde": "~", r"\bar": "\u203e"}
 _FENCES = {r"\lceil": "⌈", r"\rceil": "⌉", r"\lfloor": "⌊", r"\rfloor": "⌋", ".": ""}
 _ALIGN = {"cases": "left left", "aligned": "right left", "gathered": "center"}
 
@@ -104,7 +104,7 @@ def _mark(mark: Mark, last: Node | None) -> str:
             return f"<mn>{text}</mn>"
         case Kind.WORD:
             # A space at the end of an element is not shown.
-            return f"<mtext>{text.replace(' ', chr(0xA0))}</mtext>"
+            return f'<mi mathvariant="normal">{text.replace(" ", chr(0xA0))}</mi>'
         case Kind.NAME:
             return f'<mi mathvariant="normal">{text}</mi>'
         case Kind.OPEN | Kind.CLOSE:
@@ -115,6 +115,8 @@ def _mark(mark: Mark, last: Node | None) -> str:
             return f'<mo form="prefix">{text}</mo>'
         case Kind.BINARY if mark.text == "/":
             return '<mo lspace="0.1em" rspace="0.1em">/</mo>'
+        case Kind.RELATION:
+            return f'<mo form="infix">{text}</mo>'
         case Kind.PLAIN if mark.text in "Δ⊤∞⋆|…":
             return f'<mi mathvariant="normal">{text}</mi>'
         case _:

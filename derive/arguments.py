@@ -64,7 +64,11 @@ def words_arguments(parser: argparse.ArgumentParser) -> None:
 def sheet_arguments(parser: argparse.ArgumentParser) -> None:
     """Of `derive sheet`."""
     form = parser.add_mutually_exclusive_group()
-    for name, text in (("html", "one HTML file (the default)"), ("tex", "LaTeX"), ("md", "Markdown")):
+    for name, text in (
+        ("html", "one HTML file (the default)"),
+        ("tex", "LaTeX"),
+        ("md", "Markdown"),
+    ):
         form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=text)
     parser.add_argument("--out", metavar="FILE", help="write it there and not to the terminal")
     parser.set_defaults(form="html")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from html import escape
 
+from derive.tex_marks import Kind
 from derive.tex_tree import (
     Accent,
     Environment,
     Fenced,
     Fraction,
-    Kind,
     Mark,
     Node,
     Radical,
@@ -110,7 +110,9 @@ def _mark(mark: Mark, last: Node | None) -> str:
         case Kind.OPEN | Kind.CLOSE:
             return f'<mo stretchy="false">{text}</mo>'
         case Kind.BINARY if mark.text == "mod":
-            return '<mspace width="0.22em"/><mi mathvariant="normal">mod</mi><mspace width="0.22em"/>'
+            return (
+                '<mspace width="0.22em"/><mi mathvariant="normal">mod</mi><mspace width="0.22em"/>'
+            )
         case Kind.BINARY if mark.text in "−+" and _is_sign(last):
             return f'<mo form="prefix">{text}</mo>'
         case Kind.BINARY if mark.text == "/":

@@ -37,5 +37,3 @@ def _block(block: card.Block) -> Block:
             return Grid(columns, cells, right)
         case card.Equation(_, latex, tag):
             return Display(latex, tag)
-
-

@@ -198,18 +198,18 @@ def _check_head(reply: Reply, setting: Setting) -> list[Block]:
         parts += [" gives ", Math(setting.letter(last.because)), f" = {again.text}; stated was "
                   f"{wanted.text}. The constraints"]  # fmt: skip
     blocks.append(Paragraph((*parts, ":")))
-    if isinstance(answer, Exact) and answer.sense and not isinstance(answer.value, bool):
-        blocks = [*blocks, *_beyond(reply, setting)]
+    if isinstance(answer, Exact) and answer.sense and isinstance(answer.value, Fraction):
+        blocks = [*blocks, *_beyond(reply, setting, answer.value)]
     return blocks
 
 
-def _beyond(reply: Reply, setting: Setting) -> list[Block]:
+def _beyond(reply: Reply, setting: Setting, value: Fraction) -> list[Block]:
     """The next value of the grid, and what it breaks."""
     from derive.why import at_value
     from formulas.deployment.constraints import GRIDS
 
-    domain, value = reply.asked.quantity.domain, reply.answer.value
-    if not domain.whole or not isinstance(value, Fraction) or reply.asked.expression is not None:
+    domain = reply.asked.quantity.domain
+    if not domain.whole or reply.asked.expression is not None:
         return []
     grid = Fraction(1)
     if setting.find in GRIDS:

@@ -20,7 +20,6 @@ from solvers.spans import contains
 _LONGEST_SLOPE = 22.0
 
 
-
 def is_isolated(setting: Setting) -> bool:
     """Whether a limit on what is asked itself is all there is."""
     return any(c.quantity == setting.find and c.stated for c in setting.evidence.checks)
@@ -145,7 +144,9 @@ def _collected(setting: Setting, step: Collected) -> list[Block]:
         start, slope, goal = (
             printed(own, part, digits) for part in (step.start, step.slope, step.goal)
         )
-        assert start.value is not None and slope.value is not None and goal.value is not None
+        assert start.value is not None
+        assert slope.value is not None
+        assert goal.value is not None
         value = setting.printed(setting.find, step.value, 6)
         again = setting.printed(setting.find, (goal.value - start.value) / slope.value, 6)
         if again.latex == value.latex:

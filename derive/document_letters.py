@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from derive.letters import unicode_letter
 from formulas.arrays import DIMENSION_LETTERS
@@ -52,6 +53,8 @@ def _words(name: str) -> str:
 
 def _other_marks(relation: Relation) -> set[str]:
     """The dimensions and running indices of an array's relation."""
-    symbols = getattr(relation.expr, "free_symbols", set()) if relation.is_array else set()
+    symbols: set[Any] = set()
+    if relation.is_array:
+        symbols = getattr(relation.expr, "free_symbols", symbols)
     names = {getattr(symbol, "name", "") for symbol in symbols} - VOCABULARY.keys()
     return {_seen(DIMENSION_LETTERS.get(name, name)) for name in names if name}

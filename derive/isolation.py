@@ -133,9 +133,7 @@ def root_of(relation: Relation, name: str, values: Mapping[str, Any]) -> Any:
     return None
 
 
-def _deciding(
-    expr: Any, values: Mapping[str, Any]
-) -> tuple[Any, tuple[tuple[Any, Any], ...]]:
+def _deciding(expr: Any, values: Mapping[str, Any]) -> tuple[Any, tuple[tuple[Any, Any], ...]]:
     """The expression with the case, the largest or the smallest that decides in place of all."""
     left_out: list[tuple[Any, Any]] = []
 
@@ -172,7 +170,7 @@ def _collected(setting: Setting, name: str, sign: str, goal: Any) -> Collected |
         return None
     value = (goal - numbers[0]) / numbers[1]
     turned = sign if numbers[1] > 0 else _FLIPPED[sign]
-    return Collected(name, *numbers, goal, sign, value, turned)
+    return Collected(name, numbers[0], numbers[1], goal, sign, value, turned)
 
 
 def is_line(whole: Any, asked: Any) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from derive.as_html import html_part
-from derive.as_text import as_text
 from derive.as_tex import aligned_latex, display_latex
+from derive.as_text import as_text
 from derive.card_paper import paper_of
 from derive.derivation_parts import formula_latex
 from derive.document import Document, Equation

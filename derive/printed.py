@@ -71,7 +71,7 @@ def _unit_of(quantity: Quantity, value: Fraction, digits: int) -> tuple[Fraction
     size = label.startswith("B/")
     whole = value.denominator == 1 and abs(value) < 10**9
     if ladder is None or (label and not size) or (size and whole):
-        text = str(own) if not label else label
+        text = label or str(own)
         return Fraction(1), "" if text == "1" else text
     base = abs(value * own.scale)
     # What rounds up to the next unit is printed in it.
@@ -124,5 +124,3 @@ def _with_unit(text: str, unit: str) -> str:
     if unit == "1/s":
         return f"{text}/s"
     return f"{text} {unit}" if unit else text
-
-

@@ -1,4 +1,4 @@
-"""What a derivation speaks of: the relations behind an answer, every value at its point, letters."""
+"""What a derivation speaks of: the relations behind an answer, the values there, the letters."""
 
 from __future__ import annotations
 

@@ -6,10 +6,10 @@ It knows the shapes and nothing of the engine, so that it also checks what the e
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
-from typing import Any, assert_never
+from typing import Any
 
 from derive.shapes import (
     Call,
@@ -38,16 +38,8 @@ from formulas.formula import VOCABULARY
 Values = Mapping[str, Any]
 _NEAR = 1e-9
 _WORDS = {"infinity": math.inf, "e": math.e, "pi": math.pi, "true": True, "false": False}
-_FENCES = {"ceiling": math.ceil, "floor": math.floor, "absolute": abs}
-_CALLS: Mapping[str, Any] = {"min": min, "max": max, "ln": lambda a: math.log(a), "round": round}
-_SIGNS = {
-    "=": lambda a, b: _same(a, b),
-    "!=": lambda a, b: not _same(a, b),
-    "<=": lambda a, b: a <= b or _same(a, b),
-    ">=": lambda a, b: a >= b or _same(a, b),
-    "<": lambda a, b: a < b,
-    ">": lambda a, b: a > b,
-}
+_FENCES: Mapping[str, Any] = {"ceiling": math.ceil, "floor": math.floor, "absolute": abs}
+_CALLS: Mapping[str, Any] = {"min": min, "max": max, "ln": math.log, "round": round}
 
 
 class Unreadable(Exception):
@@ -56,48 +48,7 @@ class Unreadable(Exception):
 
 def value_of(shape: Shape, values: Values) -> Any:
     """The number, or the truth, of the shape; Unreadable where it has none."""
-    match shape:
-        case Name(symbol):
-            return _named(symbol.name, values)
-        case Integer(value):
-            return Fraction(value)
-        case Decimal(digits, exponent):
-            return Fraction(digits) * Fraction(10) ** exponent
-        case Word(word):
-            return _WORDS[word]
-        case Negative(inside):
-            return -value_of(inside, values)
-        case Sum(terms):
-            parts = [(-1 if t.negative else 1) * value_of(t.shape, values) for t in terms]
-            return sum(parts[1:], parts[0])
-        case Product(factors):
-            found = value_of(factors[0], values)
-            for factor in factors[1:]:
-                found = found * value_of(factor, values)
-            return found
-        case Quotient(top, bottom):
-            return _over(value_of(top, values), value_of(bottom, values))
-        case Power(base, exponent):
-            return _power(value_of(base, values), value_of(exponent, values))
-        case Root(degree, inside):
-            return _power(value_of(inside, values), Fraction(1, degree))
-        case Call(word, arguments):
-            return _call(word, [value_of(part, values) for part in arguments])
-        case Fence(kind, inside):
-            return _fenced(kind, value_of(inside, values))
-        case Remainder(dividend, divisor):
-            return value_of(dividend, values) % value_of(divisor, values)
-        case Cases():
-            return value_of(arm_of(shape, values), values)
-        case Compare(sign, left, right):
-            return _SIGNS[sign](value_of(left, values), value_of(right, values))
-        case Logic(word, parts):
-            truths = (value_of(part, values) for part in parts)
-            return not next(truths) if word == "not" else (all if word == "and" else any)(truths)
-        case Item() | Over() | Transposed():
-            raise Unreadable("an array")
-        case _:
-            assert_never(shape)
+    return _RULES[type(shape)](shape, values)
 
 
 def arm_of(cases: Cases, values: Values) -> Shape:
@@ -183,3 +134,54 @@ def _fenced(kind: str, inside: Any) -> Any:
     nearest = round(inside)
     # A figure within rounding of a whole number is that number.
     return Fraction(nearest if _same(inside, nearest) else _FENCES[kind](inside))
+
+
+def _sum(node: Sum, values: Values) -> Any:
+    parts = [(-1 if t.negative else 1) * value_of(t.shape, values) for t in node.terms]
+    return sum(parts[1:], parts[0])
+
+
+def _logic(node: Logic, values: Values) -> bool:
+    truths = (bool(value_of(part, values)) for part in node.parts)
+    if node.word == "not":
+        return not next(truths)
+    return all(truths) if node.word == "and" else any(truths)
+
+
+def _array(node: Shape, _: Values) -> Any:
+    raise Unreadable("an array")
+
+
+_SIGNS: Mapping[str, Any] = {
+    "=": _same,
+    "!=": lambda a, b: not _same(a, b),
+    "<=": lambda a, b: a <= b or _same(a, b),
+    ">=": lambda a, b: a >= b or _same(a, b),
+    "<": lambda a, b: a < b,
+    ">": lambda a, b: a > b,
+}
+_RULES: Mapping[type, Callable[[Any, Values], Any]] = {
+    Name: lambda node, values: _named(node.symbol.name, values),
+    Integer: lambda node, _: Fraction(node.value),
+    Decimal: lambda node, _: Fraction(node.digits) * Fraction(10) ** node.exponent,
+    Word: lambda node, _: _WORDS[node.word],
+    Negative: lambda node, values: -value_of(node.inside, values),
+    Sum: _sum,
+    Product: lambda node, values: math.prod(value_of(part, values) for part in node.factors),
+    Quotient: lambda node, values: _over(*(value_of(p, values) for p in (node.top, node.bottom))),
+    Power: lambda node, values: _power(*(value_of(p, values) for p in (node.base, node.exponent))),
+    Root: lambda node, values: _power(value_of(node.inside, values), Fraction(1, node.degree)),
+    Call: lambda node, values: _call(node.word, [value_of(p, values) for p in node.arguments]),
+    Fence: lambda node, values: _fenced(node.kind, value_of(node.inside, values)),
+    Remainder: lambda node, values: (
+        value_of(node.dividend, values) % value_of(node.divisor, values)
+    ),
+    Cases: lambda node, values: value_of(arm_of(node, values), values),
+    Compare: lambda node, values: _SIGNS[node.sign](
+        value_of(node.left, values), value_of(node.right, values)
+    ),
+    Logic: _logic,
+    Item: _array,
+    Over: _array,
+    Transposed: _array,
+}

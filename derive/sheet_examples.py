@@ -91,4 +91,7 @@ def _numbers(
     except (Unreadable, TypeError):
         return ((letter, f"{sign if left is not None else '='} {shown.latex}"),)
     numbers, shown = digits_for(quantity, held, values, result)
-    return ((letter, f"{sign} {shape_latex(held, {**relation.letters, **numbers})}"), ("", f"= {shown.latex}"))
+    return (
+        (letter, f"{sign} {shape_latex(held, {**relation.letters, **numbers})}"),
+        ("", f"= {shown.latex}"),
+    )

@@ -62,7 +62,8 @@ def layers(edges: Mapping[str, tuple[str, ...]]) -> list[list[str]]:
     for name, inputs in edges.items():
         for other in inputs:
             users.setdefault(other, []).append(name)
-    for name, place in depth.items():
+    for name, own in depth.items():
+        place = own
         # A fact stands just before the first result that needs it.
         if place == 0 and users.get(name):
             place = max(0, min(depth[user] for user in users[name]) - 1)

@@ -21,8 +21,8 @@ _HERE = Path(__file__).parent
 def sheet_html() -> str:
     """The whole page; it asks for nothing from elsewhere."""
     head = (
-        f'<h1>{TITLE}</h1>\n<p>{len(catalogue().formulas)} formulas, {len(numbers())} numbers, '
-        "each with its quantities, conditions, an example that was computed, and every inversion.</p>"
+        f"<h1>{TITLE}</h1>\n<p>{len(catalogue().formulas)} formulas, {len(numbers())} numbers, "
+        "each with its quantities, conditions, a computed example and every inversion.</p>"
     )
     body = "\n".join((head, _bar(), _graph(), *map(_section, SHEET), _script()))
     style = f"<style>\n{_text('sheet.css')}</style>\n"
@@ -95,7 +95,9 @@ def _folded(blocks: list[Block]) -> str:
     while end < len(blocks) and isinstance(blocks[end], Display):
         end += 1
     inside = "\n".join(map(html_block, blocks[start + 1 : end]))
-    fold = f"<details open><summary>{escape(str(blocks[start].text[0]))}</summary>\n{inside}</details>"  # type: ignore[union-attr]
+    fold = (
+        f"<details open><summary>{escape(str(blocks[start].text[0]))}</summary>\n{inside}</details>"  # type: ignore[union-attr]
+    )
     return "\n".join((*map(html_block, blocks[:start]), fold, *map(html_block, blocks[end:])))
 
 

@@ -83,6 +83,9 @@ def formula_part(identity: str) -> list[Block]:
     for relation in rows:
         blocks += example_blocks(relation)
     blocks += _inverses(rows)
+    sources = list(_sources(identity, rows))
+    if sources:
+        blocks.append(Paragraph(("What goes in is given by ", *joined(sources), ".")))
     uses = list(_uses(identity, rows))
     if uses:
         blocks.append(Paragraph(("Used by ", *joined(uses), ".")))
@@ -137,6 +140,15 @@ def _uses(identity: str, rows: tuple[Relation, ...]) -> Iterator[Inline]:
                 yield Link(user.id, f"formula-{user.id}")
             else:
                 yield Typed(user.id)
+
+
+def _sources(identity: str, rows: tuple[Relation, ...]) -> Iterator[Inline]:
+    """The formulas of the sheet that give what this one needs."""
+    known = catalogue()
+    givers = (g.id for r in rows for n in r.inputs for g in known.by_output.get(n, ()))
+    for key in dict.fromkeys(givers):
+        if key != identity and key in known.formulas:
+            yield Link(key, f"formula-{key}")
 
 
 def number_part(section: str) -> list[Block]:

@@ -60,7 +60,10 @@ def put_in(
     if isinstance(held, Name | Integer | Word):
         return [("", f"{mark} {printed(quantity, result, _digits_of(quantity, result)).latex}")]
     numbers, shown = digits_for(quantity, held, values, result)
-    return [("", f"{mark} {shape_latex(held, {**setting.letters, **numbers})}"), ("", f"{mark} {shown.latex}")]
+    return [
+        ("", f"{mark} {shape_latex(held, {**setting.letters, **numbers})}"),
+        ("", f"{mark} {shown.latex}"),
+    ]
 
 
 def digits_for(
@@ -77,9 +80,7 @@ def digits_for(
     return {name: row.latex for name, row in found.items()}, shown
 
 
-def recomputes(
-    quantity: Quantity, shape: Shape, values: Mapping[str, Any], shown: Printed
-) -> bool:
+def recomputes(quantity: Quantity, shape: Shape, values: Mapping[str, Any], shown: Printed) -> bool:
     """Whether the printed numbers come to the printed result."""
     try:
         # A quantity that has no value here is one that cancels.
@@ -96,8 +97,9 @@ def recomputes(
 def _digits_of(quantity: Quantity, value: Any) -> int:
     """A count that is not whole is printed so that its whole part is seen."""
     number = fraction(value)
-    counted = quantity.domain.whole and number is not None and number.denominator != 1
-    return _DIGITS_OF_COUNTS if counted and abs(number or 0) < 10**6 else DIGITS
+    if number is None or not quantity.domain.whole or number.denominator == 1:
+        return DIGITS
+    return _DIGITS_OF_COUNTS if abs(number) < 10**6 else DIGITS
 
 
 def names_of(shape: Any) -> list[str]:
@@ -137,4 +139,3 @@ def case_notes(setting: Setting, shape: Shape) -> list[Block]:
 def expression_latex(setting: Setting, expr: Any) -> str:
     """An expression that algebra made, in the letters of the document."""
     return shape_latex(lay_out(expr), setting.letters)
-

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
+from derive.tex_marks import Kind
 from derive.tex_tree import (
     Environment,
     Fenced,
     Fraction,
-    Kind,
     Mark,
     Node,
     Radical,
@@ -92,7 +93,9 @@ def _is_digit(node: Node) -> bool:
 
 
 def _belongs_to_a_number(node: Node) -> bool:
-    return _is_digit(node) or (isinstance(node, Mark) and node.latex.startswith((r"\mathrm", r"\mu")))
+    return _is_digit(node) or (
+        isinstance(node, Mark) and node.latex.startswith((r"\mathrm", r"\mu"))
+    )
 
 
 def _filled(row: Row, places: list[int], room: float) -> tuple[Row, ...]:
@@ -100,7 +103,7 @@ def _filled(row: Row, places: list[int], room: float) -> tuple[Row, ...]:
     ends = sorted({place for place in places if 0 < place < len(row.nodes)})
     edges = [0, *ends, len(row.nodes)]
     lines: list[tuple[Node, ...]] = []
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         piece = row.nodes[start:end]
         if lines and width(Row((*lines[-1], *piece))) <= room - (2.0 if len(lines) > 1 else 0.0):
             lines[-1] = (*lines[-1], *piece)

@@ -4,12 +4,12 @@ side.
 
 from __future__ import annotations
 
+from derive.tex_marks import Kind
 from derive.tex_tree import (
     Accent,
     Environment,
     Fenced,
     Fraction,
-    Kind,
     Mark,
     Node,
     Radical,
@@ -53,7 +53,9 @@ def width(node: Node, size: float = 1.0) -> float:
             return width(base, size)
         case Environment(name, rows):
             columns = max(len(row) for row in rows)
-            widths = [max(width(row[i], size) for row in rows if i < len(row)) for i in range(columns)]
+            widths = [
+                max(width(row[i], size) for row in rows if i < len(row)) for i in range(columns)
+            ]
             brace = 1.2 if name == "cases" else 0.4
             return sum(widths) + _COLUMNS[name] * (columns - 1) + brace
 

@@ -19,6 +19,7 @@ from derive.conversation import Conversation
 from derive.derivation_limits import bound_of
 from derive.document_letters import document_letters
 from derive.letters import unicode_letter
+from derive.outcome import Outcome
 from derive.paper import Aligned, Grid, Math, Section, Title, math_in
 from derive.printed import printed
 from derive.session import Session
@@ -57,13 +58,19 @@ def test_the_lines_of_a_document_come_to_the_same_answer(question: str) -> None:
     text = as_markdown(reply.derivation())
     blocks = re.findall(r"```text\n(.*?)\n```", text.partition("## To reproduce")[2], re.DOTALL)
     conversation = Conversation(seconds=0.0)
-    for line in blocks[0].splitlines():
-        try:
-            conversation, outcome = conversation.say(line)
-        except Problem as problem:
-            # Facts that contradict each other are refused before anything is asked.
-            assert reply.status == "contradiction", problem
-            return
+
+    def said() -> Outcome:
+        last = conversation
+        for line in blocks[0].splitlines():
+            last, outcome = last.say(line)
+        return outcome
+
+    if reply.status == "contradiction":
+        # Facts that contradict each other are refused before anything is asked.
+        with pytest.raises(Problem, match="contradict"):
+            said()
+        return
+    outcome = said()
     assert outcome.status == reply.status
     assert outcome.value == reply.value
 
@@ -199,7 +206,9 @@ def test_the_printed_numbers_come_to_the_printed_result() -> None:
             if not isinstance(block, Aligned):
                 continue
             for (_, line), (_, result) in zip(block.rows, block.rows[1:], strict=False):
-                numbers, shown = (re.sub(r"^(=|\\le|\\ge|\\approx) ", "", s) for s in (line, result))
+                numbers, shown = (
+                    re.sub(r"^(=|\\le|\\ge|\\approx) ", "", s) for s in (line, result)
+                )
                 if re.search(r"\\text|[a-zA-Z]_|\\sqrt|cases|\\bmod", numbers):
                     continue
                 try:

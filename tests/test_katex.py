@@ -63,7 +63,9 @@ def fragments(markdown: str) -> list[tuple[str, bool]]:
 
 
 def test_every_formula_every_inversion_and_the_sheet(katex: Path) -> None:
-    rows = [row for paper in (every_formula(), sheet_paper()) for row in fragments(as_markdown(paper))]
+    rows = [
+        row for paper in (every_formula(), sheet_paper()) for row in fragments(as_markdown(paper))
+    ]
     found = rendered(katex, rows)
     assert found["refused"] == []
     assert found["rendered"] > 1500

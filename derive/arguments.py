@@ -70,6 +70,8 @@ def sheet_arguments(parser: argparse.ArgumentParser) -> None:
         ("md", "Markdown"),
     ):
         form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=text)
+    text = "one JSON object: formulas and numbers"
+    form.add_argument("--json", dest="form", action="store_const", const="json", help=text)
     parser.add_argument("--out", metavar="FILE", help="write it there and not to the terminal")
     parser.set_defaults(form="html")
 

@@ -203,9 +203,9 @@ def _between(left: Text, right: Text, wordy: bool) -> str:
     """What stands between two factors: a sign around words, numbers and fractions, else a space."""
     if wordy:
         return r" \times "
-    # An amount with its unit stands apart from what it multiplies.
-    amounts = left.text.endswith("}") and r"\mathrm{" in left.text
-    if amounts or right.text[0].isdigit() or left.level == right.level == Level.FRACTION:
+    # An amount with its unit stands apart from a fraction.
+    unit = r"\mathrm{" in left.text and right.level is Level.FRACTION
+    if unit or right.text[0].isdigit() or left.level == right.level == Level.FRACTION:
         return r" \cdot "
     return " " if left.text[-1].isdigit() and left.level is Level.ATOM else r" \, "
 

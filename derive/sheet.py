@@ -8,7 +8,16 @@ from formulas.errors import Problem
 
 
 def sheet_text(form: str) -> str:
-    """The sheet as `html`, `tex` or `md`."""
+    """The sheet as `html`, `tex`, `md` or `json`."""
+    if form == "json":
+        from derive.as_json import json_text
+        from derive.numbers_list import numbers_data
+        from derive.show import show_data
+        from formulas.catalogue import catalogue
+
+        formulas = [show_data(key)["relations"] for key in catalogue().formulas]
+        found = {"formulas": [row for rows in formulas for row in rows], "numbers": numbers_data()}
+        return json_text(found, "utf-8", indent=1) + "\n"
     if form == "html":
         from derive.sheet_html import sheet_html
 

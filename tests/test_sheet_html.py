@@ -180,3 +180,9 @@ def test_the_picture_has_every_quantity_once_and_none_upon_another() -> None:
                 break
             apart = one.left + one.width <= other.left or other.left + other.width <= one.left
             assert apart, (one.name, other.name)
+
+
+def test_the_sheet_as_data() -> None:
+    found = json.loads(sheet_text("json"))
+    assert {row["formula"] for row in found["formulas"]} == set(catalogue().formulas)
+    assert len(found["numbers"]) == 70

@@ -22,6 +22,9 @@ def ask_arguments(parser: argparse.ArgumentParser) -> None:
     form.add_argument(
         "--jsonl", action="store_true", help="a JSON question a line in, an answer a line out"
     )
+    for name, form_name in (("tex", "LaTeX"), ("md", "Markdown"), ("html", "HTML")):
+        text = f"the derivation as {form_name}"
+        form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=text)
     parser.add_argument("--steps", action="store_true", help="show every step")
     parser.add_argument("--model", help="as  model NAME  in the question")
     parser.add_argument("--gpu", help="as  gpu N x NAME  in the question")
@@ -56,6 +59,29 @@ def words_arguments(parser: argparse.ArgumentParser) -> None:
     """Of the commands that search by words."""
     parser.add_argument("words", nargs="*", help="words to search for")
     parser.add_argument("--json", action="store_true", help="a JSON array of objects with an id")
+
+
+def sheet_arguments(parser: argparse.ArgumentParser) -> None:
+    """Of `derive sheet`."""
+    form = parser.add_mutually_exclusive_group()
+    for name, text in (
+        ("html", "one HTML file (the default)"),
+        ("tex", "LaTeX"),
+        ("md", "Markdown"),
+    ):
+        form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=text)
+    text = "one JSON object: formulas and numbers"
+    form.add_argument("--json", dest="form", action="store_const", const="json", help=text)
+    parser.add_argument("--out", metavar="FILE", help="write it there and not to the terminal")
+    parser.set_defaults(form="html")
+
+
+def sheet(options: argparse.Namespace) -> int:
+    """Write the sheet; 0 where that is done."""
+    from derive.sheet import write_sheet
+
+    write_sheet(options.form, options.out)
+    return 0
 
 
 def show_arguments(parser: argparse.ArgumentParser) -> None:

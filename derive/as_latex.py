@@ -68,10 +68,11 @@ def latex(expr: Any, letters: Mapping[str, str] | None = None, *, as_written: bo
     `letters`, by name of quantity, go before those of the vocabulary. With `as_written` the
     order is left alone.
     """
-    return _latex(lay_out(expr, as_written=as_written), letters or {})
+    return shape_latex(lay_out(expr, as_written=as_written), letters or {})
 
 
-def _latex(shape: Shape, letters: Mapping[str, str]) -> str:
+def shape_latex(shape: Shape, letters: Mapping[str, str]) -> str:
+    """The shape as LaTeX; `letters` may as well be the values that stand in their places."""
     return fold(shape, _rules(letters, r"\frac")).text  # type: ignore[no-any-return]
 
 
@@ -79,9 +80,11 @@ def relation_latex(relation: Relation) -> str:
     """The relation in its own letters, as on the sheet; a comparison stands for itself."""
     left, right = relation_sides(relation)
     if left is None:
-        return _latex(right, relation.letters)
+        return shape_latex(right, relation.letters)
     return line_latex(
-        _latex(left, relation.letters), relation.relation, _latex(right, relation.letters)
+        shape_latex(left, relation.letters),
+        relation.relation,
+        shape_latex(right, relation.letters),
     )
 
 
@@ -200,7 +203,9 @@ def _between(left: Text, right: Text, wordy: bool) -> str:
     """What stands between two factors: a sign around words, numbers and fractions, else a space."""
     if wordy:
         return r" \times "
-    if right.text[0].isdigit() or left.level == right.level == Level.FRACTION:
+    # An amount with its unit stands apart from a fraction.
+    unit = r"\mathrm{" in left.text and right.level is Level.FRACTION
+    if unit or right.text[0].isdigit() or left.level == right.level == Level.FRACTION:
         return r" \cdot "
     return " " if left.text[-1].isdigit() and left.level is Level.ATOM else r" \, "
 

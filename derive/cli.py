@@ -149,6 +149,8 @@ def _ask(options: argparse.Namespace) -> int:
     found = ask_once(text, options.time)
     if options.json:
         _print_json(found.data)
+    elif options.form:
+        sys.stdout.write(found.written_as(options.form))
     else:
         shown = found.text(options.steps, width())
         # A question that contradicts itself is a mistake; a check that finds one has answered.
@@ -295,6 +297,7 @@ COMMANDS = (
         "show", "a formula or a quantity, with every inversion", arguments.show_arguments, _show
     ),
     Command("numbers", "the reference numbers, recomputed", arguments.words_arguments, _numbers),
+    Command("sheet", "the whole sheet as a document", arguments.sheet_arguments, arguments.sheet),
     Command("calibrate", "constants from measurements", arguments.calibrate_arguments, _calibrate),
     Command("models", "the models that are known by name", arguments.words_arguments, _models),
     Command("gpus", "the GPUs that are known by name", arguments.words_arguments, _gpus),

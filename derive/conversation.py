@@ -30,7 +30,17 @@ class Conversation:
         return self.answer(parse(line))
 
     def answer(self, question: Question) -> tuple[Conversation, Outcome]:
-        """The same for a line that has been read."""
+        """The same for a line that has been read; `to FILE` writes its document."""
+        target = question.to or (question.inner.to if question.inner else None)
+        if target is None or question.verb == "sweep":
+            return self._answered(question)
+        from derive.to_file import checked_document, written
+
+        path = checked_document(target)
+        after, outcome = self._answered(question)
+        return after, written(path, outcome)
+
+    def _answered(self, question: Question) -> tuple[Conversation, Outcome]:
         from derive.answering import answer_question, answer_state
 
         if question.verb in VERBS:

@@ -44,7 +44,7 @@ def numbers_document(words: str = "") -> Document:
     blocks: list[Block] = [Heading(f"{some} reference numbers, {verified} of them recomputed")]
     for section, rows in groupby(found, key=lambda number: number.section):
         members = tuple(rows)
-        lines = tuple(line for number in members for line in _table_rows(number))
+        lines = tuple(line for number in members for line in table_rows(number))
         blocks += [Heading(section), Table(_COLUMNS, lines)]
         if wanted:
             blocks.append(Fields(tuple(row for number in members for row in _details(number))))
@@ -109,7 +109,7 @@ def _searched(number: ReferenceNumber) -> str:
     return " ".join(parts).lower()
 
 
-def _table_rows(number: ReferenceNumber) -> Iterator[tuple[str, ...]]:
+def table_rows(number: ReferenceNumber) -> Iterator[tuple[str, ...]]:
     """One row for a number of one value; else a row for its name and one for each value."""
     computed = _computed(number)
     alone = len(number.values) == 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from derive.document import Document
 
 if TYPE_CHECKING:
+    from derive.paper import Paper
     from derive.session import Reply
 
 
@@ -45,6 +46,33 @@ class Outcome:
     def rows(self) -> list[Mapping[str, Any]]:
         """The rows of a table; none where there is no table."""
         return list(self.data.get("rows", ()))
+
+    def paper(self) -> Paper:
+        """What `to FILE` and notebooks show: the derivation of an answer, else the document."""
+        from derive.card_paper import paper_of
+
+        return paper_of(self.document) if self.reply is None else self.reply.derivation()
+
+    def written_as(self, form: str) -> str:
+        """The paper as `tex`, `md` or `html`."""
+        from derive.to_file import FORMATS
+
+        return FORMATS[form](self.paper())
+
+    def _repr_latex_(self) -> str:
+        from derive.notebook import document_latex
+
+        return document_latex(self.document)
+
+    def _repr_html_(self) -> str:
+        from derive.notebook import document_html
+
+        return document_html(self.document)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        from derive.notebook import bundle
+
+        return bundle(self.document)
 
     def __str__(self) -> str:
         return self.text()

@@ -154,7 +154,7 @@ def _refuse_incomplete(reading: Reading, end: Span) -> None:
     if reading.verb == "state" and reading.given:
         example = "example: tpot given batch = 32"
         raise fault("syntax", "nothing is asked before or after 'given'", reading.given, example)
-    if reading.verb == "state" and (reading.over or reading.top):
+    if reading.verb == "state" and (reading.over or reading.top or reading.to):
         example = "example: min tpot given context = 4k over tp, kv_dtype"
         raise fault("syntax", "nothing is asked", end, example)
     lacking = {"sweep": ("over", reading.over), "use": ("for", reading.solve_for)}

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from derive.conversation import Conversation
     from derive.document import Document
     from derive.outcome import Outcome
+    from derive.paper import Paper
 
 Facts = str | Iterable[str] | Mapping[str, Any]
 
@@ -74,15 +75,29 @@ class Reply:
 
         return answer_object(self.answer, self.asked.unit, self.asked.quantity)
 
-    def to_latex(self) -> str:
-        """The steps as aligned equations."""
-        from derive.as_latex import relation_latex
+    def derivation(self) -> Paper:
+        """The derivation as a document, which any format renders."""
+        from derive.derivation import derivation
 
-        relations = catalogue().relations
-        keys = dict.fromkeys(s.relation for s in self.steps if s.relation in relations)
-        rows = [relation_latex(relations[key]) for key in keys]
-        body = " \\\\\n".join(f"  & {row}" for row in rows)
-        return f"\\begin{{align*}}\n{body}\n\\end{{align*}}"
+        return derivation(self)
+
+    def to_latex(self) -> str:
+        """The derivation as a LaTeX document, ready for pdflatex."""
+        from derive.as_tex import as_tex
+
+        return as_tex(self.derivation())
+
+    def to_markdown(self, flavour: str = "github") -> str:
+        """The derivation as Markdown for `github` or `jupyter`."""
+        from derive.as_markdown import as_markdown
+
+        return as_markdown(self.derivation(), flavour)
+
+    def to_html(self) -> str:
+        """The derivation as one HTML file that needs nothing else."""
+        from derive.as_html import as_html
+
+        return as_html(self.derivation())
 
     def text(self, steps: bool = False, width: int = 100) -> str:
         """The card."""
@@ -106,7 +121,17 @@ class Reply:
         return self.text()
 
     def _repr_latex_(self) -> str:
-        return self.to_latex()
+        from derive.notebook import steps_latex
+
+        return steps_latex(self)
+
+    def _repr_html_(self) -> str:
+        return self.outcome()._repr_html_()
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        from derive.notebook import bundle
+
+        return {**bundle(self.document()), "text/latex": self._repr_latex_()}
 
 
 @dataclass(frozen=True, init=False)

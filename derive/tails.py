@@ -77,7 +77,7 @@ def _head(rest: str) -> str:
 
 _EXAMPLES = {
     "by": "sens context by memory_bandwidth, batch",
-    "to": "sweep tpot over batch in 1..256 log2 to sweep.csv",
+    "to": "tpot given batch = 32 to report.tex",
     "as": "show tpot as tex",
 }
 
@@ -192,6 +192,8 @@ def _asked_unit(reading: Reading) -> tuple[str, Unit]:
     )
 
 
+# Verbs whose outcome can be written to a file.
+_WRITTEN = ("sweep", "which", "why", "sens", "relax", "variants", "need", "check", "show")
 # Each tail's reader, and the verbs that have it.
 _TAILS: dict[str, tuple[Callable[[Cursor, Reading, Span], None], tuple[str, ...]]] = {
     "given": (
@@ -202,7 +204,7 @@ _TAILS: dict[str, tuple[Callable[[Cursor, Reading, Span], None], tuple[str, ...]
     "by": (_by, ("sens",)),
     "for": (_for, ("show", "use")),
     "top": (_top, (*QUESTIONS, "which")),
-    "to": (_to, ("sweep",)),
+    "to": (_to, (*QUESTIONS, *_WRITTEN)),
     "as": (_as, ("show", "sweep")),
     "->": (_unit, QUESTIONS),
 }

@@ -166,10 +166,11 @@ def test_a_reply_prints_as_its_card(largest: Reply) -> None:
 
 def test_a_reply_prints_as_latex(largest: Reply) -> None:
     latex = largest.to_latex()
-    assert largest._repr_latex_() == latex
-    assert latex.startswith("\\begin{align*}\n")
+    assert latex.startswith("\\documentclass")
     assert latex.count("{") == latex.count("}")
-    assert latex.count("  & ") == len({step.relation for step in largest.steps})
+    short = largest._repr_latex_()
+    lines = short.count("& {} ") - short.count(r"& {} \quad")
+    assert lines == len({step.relation for step in largest.steps})
 
 
 def test_the_unit_asked_is_the_unit_displayed(session: Session) -> None:

@@ -21,7 +21,7 @@ from tests.oracle import BYTES, Model, NotKnown
 EQUAL = Fraction(1, 10**9)
 SEARCHED = ("tp", "pp", "dp", "ep", "batch", "weight_dtype", "kv_dtype", "link_bandwidth")
 OF_A_GPU = ("vram_bytes", "memory_bandwidth", "peak_flops", "node_gpus", "link_bandwidth")
-GPUS = ("h100-sxm", "a100-80gb-sxm", "l40s", "a30", "b200")
+GPUS = tuple(find_gpu(n).name for n in ("h100-sxm", "a100-80gb-sxm", "l40s", "a30", "b200"))
 STANDING_LIMITS = ("available_gpus",)
 
 

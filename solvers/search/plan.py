@@ -14,7 +14,7 @@ from solvers.search.clashes import clashes_of
 from solvers.search.front import front_of, points_of
 from solvers.search.pieces import Pieces, Tests
 from solvers.search.program import Refused
-from solvers.search.rank import Endless, Ranked, criteria, ranked, selected
+from solvers.search.rank import Endless, Ranked, best_value, ranked, selected
 from solvers.search.space import Space, space_of
 from solvers.search.task import TIES, TOLD, Excluded, Plan, Row, Task
 from solvers.search.walk import Search, searched
@@ -154,8 +154,25 @@ def _finished(search: Search) -> Plan:
         None,
         search.searched,
         unchecked=tuple(search.unchecked),
+        binding=_binding(search, best[0]) if best and not task.front else (),
         proof=_proof(search, best) if best and proved and not task.front else "",
     )
+
+
+def _binding(search: Search, best: Row) -> tuple[tuple[str, float], ...]:
+    """The tests that alone keep out something better, with the best of it."""
+    goal = search.task.goals[0]
+    found: dict[str, float] = {}
+    for block, tests, pieces in search.blocks:
+        for bit, name in enumerate(tests.names):
+            alone = pieces.only(pieces.fails == 1 << bit)
+            if not len(alone.rows):
+                continue
+            value = best_value(block, alone, goal)
+            if value < best.ranks[0] and not _alike((value,), best.ranks):
+                found[name] = min(value, found.get(name, value))
+    sign = 1.0 if goal.sense == "min" else -1.0
+    return tuple((name, sign * value) for name, value in found.items())
 
 
 def _alike(one: Sequence[float], other: Sequence[float]) -> bool:

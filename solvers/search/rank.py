@@ -61,6 +61,23 @@ def ranked(block: Block, pieces: Pieces, goals: Sequence[Goal], top: int) -> Ran
     return Ranked(rows[order], start[order], ranks[:, order])
 
 
+def best_value(block: Block, pieces: Pieces, goal: Goal) -> float:
+    """The best rank that one goal has in these pieces."""
+    if not block.program.knows(goal.name):
+        return float("inf")
+    expr = VOCABULARY[goal.name].symbol
+    rows, start, stop = pieces.rows, pieces.start, pieces.stop
+    sign = 1.0 if goal.sense == "min" else -1.0
+    direction = block.trend(expr).direction
+    if direction is None:
+        rows, start, _ = _spread(rows, start, stop, pieces.fails[None, :])
+        direction = 0
+    end = stop - 1 if direction * sign < 0 else start
+    value = sign * block.score(expr, rows, end)
+    value = value[value == value]
+    return float(value.min()) if len(value) else float("inf")
+
+
 def _refuse_endless(block: Block, rows: Any, start: Any, stop: Any) -> None:
     line = block.line
     if isinstance(line, Whole) and line.high == ENDLESS and len(rows):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -30,6 +30,12 @@ class Kind:
 
     at: Mapping[str, str]
     scenario: Scenario
+
+    @property
+    def gpu(self) -> str | None:
+        """The GPU, searched or stated."""
+        stated = _stated_gpu(self.scenario)
+        return None if stated is None else find_gpu(stated).name
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -107,6 +113,8 @@ def space_of(
     plain = [axis for axis in axes if axis.name != PROFILE and not isinstance(axis.values, range)]
     listed: dict[str, Any] = axes_of(plain, scenario, catalogue())
     listed |= {axis.name: axis.values for axis in axes if isinstance(axis.values, range)}
+    if GPU in listed:
+        listed[GPU] = tuple(dict.fromkeys(find_gpu(name).name for name in listed[GPU]))
     profiles = next((axis for axis in axes if axis.name == PROFILE), None)
     kinds, left_out = _kinds(scenario, listed, profiles, prices or {})
     numbers = {name: values for name, values in listed.items() if name not in NAMED}
@@ -194,12 +202,7 @@ def _known(
         text = f"price of {gpu}"
         given = {**found.given, PRICE: Given(PRICE, price, YOU, text)}
         found = replace(found, given=given)
-    return _with_default_tp(found)
-
-
-def _with_default_tp(scenario: Scenario) -> Scenario:
-    """Where N GPUs are stated and TP is not, what is assumed of it is a number of this kind."""
-    return scenario
+    return found
 
 
 def places(space: Space, group: Sequence[int], first: int, last: int) -> tuple[Any, list[Any]]:
@@ -212,8 +215,3 @@ def places(space: Space, group: Sequence[int], first: int, last: int) -> tuple[A
         found.append(flat % len(values))
         flat = flat // len(values)
     return numpy.array(group)[flat], found[::-1]
-
-
-def words(space: Space) -> Iterator[str]:
-    """The names of choices that differ between kinds."""
-    yield from dict.fromkeys(name for kind in space.kinds for name in kind.at)

@@ -89,7 +89,8 @@ class Plan:
     configurations pass every test with some value of the line.
 
     `bound` is what is proved of the first goal where the search was stopped: no configuration is
-    better than it. `refused` is the answer where the question cannot be searched.
+    better than it. `binding` are the tests without which the first goal would come to something
+    better, and to what. `refused` is the answer where the question cannot be searched.
     """
 
     rows: tuple[Row, ...] = ()
@@ -107,3 +108,4 @@ class Plan:
     unbounded: bool = False
     notes: tuple[str, ...] = ()
     proof: str = ""
+    binding: tuple[tuple[str, float], ...] = ()

@@ -103,6 +103,8 @@ def _named(space: Space, kinds: Any, atom: IsNamed) -> Any:
     own = []
     for kind in space.kinds:
         word = kind.at.get(atom.choice) or kind.scenario.chosen.get(atom.choice)
+        if atom.choice == "gpu":
+            word = kind.gpu
         own.append((word or _PLAIN.get(atom.choice, "bf16")) in atom.names)
     return numpy.array(own, bool)[kinds]
 

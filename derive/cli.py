@@ -201,6 +201,12 @@ def _run(options: argparse.Namespace) -> int:
     return EXIT_CODES[replay(lines, show, options.time, options.keep_going)]
 
 
+def _plan(options: argparse.Namespace) -> int:
+    from derive.plan_command import run
+
+    return EXIT_CODES[run(options)]
+
+
 def _list(options: argparse.Namespace) -> int:
     from derive import listing
 
@@ -284,6 +290,8 @@ COMMANDS = (
     Command(
         "run", "a file of lines, each answered after those before it", arguments.run_arguments, _run
     ),
+    Command("plan", "the best configuration of a file", arguments.plan_arguments, _plan),
+    Command("launch", "a plan's choice as commands", arguments.launch_arguments, _plan),
     Command("list", "formulas, definitions and quantities", arguments.words_arguments, _list),
     Command(
         "show", "a formula or a quantity, with every inversion", arguments.show_arguments, _show

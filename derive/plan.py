@@ -17,7 +17,6 @@ from derive.plan_json import plan_data
 from derive.question import Question
 from derive.replace import replaced
 from derive.session import Reply
-from formulas.errors import Problem
 from formulas.scenario import scenario
 from formulas.statements import Axis, Statement
 from solvers.answer import Answer, Choice, Exact, Infeasible, Unbounded, Unproved
@@ -181,8 +180,3 @@ def _price_at(task: Task, point: Mapping[str, Any], there: Any) -> Fraction | No
 
     named = next((row.name for row in there.statements if isinstance(row, UseGpu)), None)
     return None if named is None else task.prices.get(find_gpu(named).name)
-
-
-def why_not_feasible(problem: Problem) -> str:
-    """The problem's sentence."""
-    return str(problem)

@@ -14,7 +14,7 @@ from solvers.search.clashes import clashes_of
 from solvers.search.front import front_of, points_of
 from solvers.search.pieces import Pieces, Tests
 from solvers.search.program import Refused
-from solvers.search.rank import Endless, Ranked, best_value, ranked, selected
+from solvers.search.rank import Endless, Ranked, best_value, best_values, ranked, selected
 from solvers.search.space import Space, space_of
 from solvers.search.task import TIES, TOLD, Excluded, Plan, Row, Task
 from solvers.search.walk import Search, searched
@@ -134,9 +134,7 @@ def _finished(search: Search) -> Plan:
         equal = 0
     else:
         order = selected(numbers, ranks, len(numbers) if len(numbers) < 4000 else task.top + 1)
-        top = search.rows[order[0]]
-        first = [r for r in search.rows if _alike(r.ranks[: len(task.goals)], top.ranks)]
-        equal = len(first)
+        equal = _equal(search, search.rows[order[0]])
         best = [search.rows[i] for i in order[: task.top]]
     excluded = tuple(Excluded(name, *counts) for name, counts in search.excluded.items())
     clashes = None
@@ -157,6 +155,19 @@ def _finished(search: Search) -> Plan:
         binding=_binding(search, best[0]) if best and not task.front else (),
         proof=_proof(search, best) if best and proved and not task.front else "",
     )
+
+
+def _equal(search: Search, best: Row) -> int:
+    """How many combinations reach the best of the first goal; 0 where that was not counted."""
+    import numpy
+
+    goal = search.task.goals[0]
+    found = 0
+    for block, _, pieces in search.blocks:
+        good = pieces.only(pieces.fails == 0)
+        rows, values = best_values(block, good, goal)
+        found += len(numpy.unique(rows[abs(values - best.ranks[0]) <= 1e-9 * abs(best.ranks[0])]))
+    return found
 
 
 def _binding(search: Search, best: Row) -> tuple[tuple[str, float], ...]:

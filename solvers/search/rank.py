@@ -63,8 +63,13 @@ def ranked(block: Block, pieces: Pieces, goals: Sequence[Goal], top: int) -> Ran
 
 def best_value(block: Block, pieces: Pieces, goal: Goal) -> float:
     """The best rank that one goal has in these pieces."""
-    if not block.program.knows(goal.name):
-        return float("inf")
+    _, value = best_values(block, pieces, goal)
+    value = value[value == value]
+    return float(value.min()) if len(value) else float("inf")
+
+
+def best_values(block: Block, pieces: Pieces, goal: Goal) -> tuple[Any, Any]:
+    """Rows, and the best rank of the goal in each of their pieces."""
     expr = VOCABULARY[goal.name].symbol
     rows, start, stop = pieces.rows, pieces.start, pieces.stop
     sign = 1.0 if goal.sense == "min" else -1.0
@@ -73,9 +78,7 @@ def best_value(block: Block, pieces: Pieces, goal: Goal) -> float:
         rows, start, _ = _spread(rows, start, stop, pieces.fails[None, :])
         direction = 0
     end = stop - 1 if direction * sign < 0 else start
-    value = sign * block.score(expr, rows, end)
-    value = value[value == value]
-    return float(value.min()) if len(value) else float("inf")
+    return rows, sign * block.score(expr, rows, end)
 
 
 def _refuse_endless(block: Block, rows: Any, start: Any, stop: Any) -> None:

@@ -12,6 +12,7 @@ from derive.points import label
 from derive.session import Reply
 from formulas.amounts import display
 from formulas.catalogue import catalogue
+from formulas.statements import Fact, Limit
 from solvers.answer import Answer, Choice, Infeasible, Unproved
 from solvers.axes import NAMED
 from solvers.search.task import TIES, Goal, Plan, Relief, Row
@@ -54,7 +55,9 @@ def refused_card(reply: Reply, wanted: Wanted) -> Outcome:
 def _best(wanted: Wanted, plan: Plan, answer: Answer) -> Document:
     assert isinstance(answer, Choice)
     goal, best = wanted.goals[0], plan.rows[0]
-    size = f"{plan.points} configurations" if plan.points < 10**12 else "all configurations"
+    size = f"{plan.points} configurations"
+    if not plan.points:
+        size = f"every value of {plan.combinations} combinations"
     head = f"{goal.name} = {_amount(goal.name, answer.value)}"
     blocks: list[Block] = [Heading(f"{head}    {_WORDS[goal.sense]}, proved over {size}")]
     rows = _labelled("choose", [_choice(best.point)])
@@ -86,8 +89,6 @@ def _below(wanted: Wanted, plan: Plan, answer: Answer) -> list[tuple[str, str]]:
 
 def _one_price(wanted: Wanted) -> list[str]:
     """Where one price was stated for several GPUs, that it was taken for each."""
-    from formulas.statements import Fact
-
     price = next((r for r in wanted.statements
                   if isinstance(r, Fact) and r.quantity == "price_per_gpu_hour"), None)  # fmt: skip
     several = any(axis.name == "gpu" and axis.values != () for axis in wanted.over)
@@ -102,12 +103,20 @@ def _equal(plan: Plan) -> str:
 
 def _binding(wanted: Wanted, plan: Plan) -> list[str]:
     goal = wanted.goals[0]
-    rows = [f"{name}: without it {_amount(goal.name, value)}" for name, value in plan.binding]
+    limits = {row.quantity for row in wanted.statements if isinstance(row, Limit)}
+    rows = [
+        # Without the memory a line that has no end has no best.
+        name
+        if not plan.points and name not in limits
+        else f"{name}: without it {_amount(goal.name, value)}"
+        for name, value in plan.binding
+    ]
     return rows or ["nothing but the choices themselves"]
 
 
 def _excluded(plan: Plan) -> list[str]:
-    found = sorted(plan.excluded, key=lambda row: -row.count)
+    # Of a line that has no end nothing can be counted.
+    found = sorted(plan.excluded, key=lambda row: -row.count) if plan.points else []
     texts = []
     for row in found:
         alone = f", {row.alone} by it alone" if row.alone else ""
@@ -183,7 +192,9 @@ def _reasons(wanted: Wanted, plan: Plan) -> list[Block]:
 
 def _relief(row: Relief) -> str:
     if row.to is None:
-        return f"no value of {row.name} would do by itself"
+        text = f"no value of {row.name} would do by itself"
+        known = row.best is not None and row.name in catalogue().quantities
+        return f"{text}; it reaches {_amount(row.name, row.best)} at best" if known else text
     to = _amount(row.name, row.to) if row.name in catalogue().quantities else f"{float(row.to):.6g}"
     was = row.stated
     shown = _amount(row.name, was) if row.name in catalogue().quantities else f"{float(was):.6g}"

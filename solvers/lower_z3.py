@@ -7,7 +7,6 @@ anything), and every symbol to keep its sign.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
@@ -67,6 +66,7 @@ class Lowering:
             sympy.Ne: lambda _, a, b: _real(a) != _real(b),
             sympy.And: lambda _, *parts: z3.And(*parts),
             sympy.Or: lambda _, *parts: z3.Or(*parts),
+            sympy.ITE: lambda _, test, yes, no: z3.If(test, yes, no),
             sympy.Not: lambda _, part: z3.Not(part),
         }
 
@@ -154,13 +154,10 @@ def _cases(node: Any, walk: Any) -> Any:
     """Nested ifs; a last case without a condition is what is left."""
     import z3
 
-    *first, (last, _) = node.args
+    *first, (last, rest) = node.args
+    if rest != True:  # noqa: E712  (sympy's true is no bool)
+        raise Problem("exact", f"{node} has no value where none of its cases holds", ())
     found = _real(walk(last))
     for term, condition in reversed(first):
         found = z3.If(walk(condition), _real(walk(term)), found)
     return found
-
-
-def names_of(exprs: Iterable[Any]) -> set[str]:
-    """The quantities in expressions."""
-    return {symbol.name for expr in exprs for symbol in expr.free_symbols}

@@ -7,7 +7,7 @@ up together, and the smallest sets that meet all of them cannot hold together.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -30,6 +30,7 @@ def clashes_of(search: Search) -> Clashes:
     blocks = search.blocks or []
     walk = blocks if search.lenient else searched(lenient)
     reliefs: dict[int, tuple[float, Any, Any]] = {}
+    reached: dict[int, float] = {}
     tests_of: Tests | None = None
     for block, tests, pieces in walk:
         tests_of = tests_of or tests
@@ -37,6 +38,7 @@ def clashes_of(search: Search) -> Clashes:
         eligible = pieces.only(pieces.fails & hard == 0)
         masks |= {int(mask) for mask in set(eligible.fails.tolist())}
         _relieve(block, tests, eligible, reliefs, search)
+        _reach(block, tests, eligible, reached)
     minimal = _minimal(masks)
     if tests_of is None or not masks:
         return _nowhere(search)
@@ -45,8 +47,8 @@ def clashes_of(search: Search) -> Clashes:
     clashes = [tuple(names[b] for b in sorted(group)) for group in hitting]
     found = []
     for bit in range(tests_of.hard, len(tests_of.rows)):
-        test = tests_of.rows[bit]
-        found.append(_relief(test, reliefs.get(bit)))
+        row = _relief(tests_of.rows[bit], reliefs.get(bit))
+        found.append(replace(row, best=reached.get(bit)))
     return Clashes(tuple(clashes), tuple(corrections), tuple(found))
 
 
@@ -84,6 +86,22 @@ def _relieve(
             values = [_number(v) for v in block.exact(test.sides, row, place)]
             point = _point(search.space, block, row, place)
             found[bit] = (float(gaps[best]), tuple(values), point)
+
+
+def _reach(block: Block, tests: Tests, pieces: Pieces, found: dict[int, float]) -> None:
+    """What the left side of each limit reaches at best, whatever the other limits say."""
+    import numpy
+
+    for bit in range(tests.hard, len(tests.rows)):
+        test = tests.rows[bit]
+        if not test.sign or not len(pieces.rows) or getattr(test.right, "free_symbols", ()):
+            continue
+        ends = (pieces.start, pieces.stop - 1)
+        values = [block.score(test.left, pieces.rows, place) for place in ends]
+        down = test.sign[0] == "<"
+        best = min(map(numpy.nanmin, values)) if down else max(map(numpy.nanmax, values))
+        before = found.get(bit, best)
+        found[bit] = float(min(best, before) if down else max(best, before))
 
 
 def _number(value: Any) -> Any:

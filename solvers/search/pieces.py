@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from formulas.errors import Problem
@@ -19,7 +19,8 @@ DENSE = 1 << 17
 @dataclass(frozen=True)
 class Pieces:
     """Stretches `start` to `stop` (not included) of the lines of `rows`; in each of them no test
-    changes. `fails` has a bit for each test that does not hold, `truths` one for each atom.
+    changes. `fails` has a bit for each test that does not hold, `truths` one for each atom. `counts`
+    are the values that standing tests exclude which the line does not move.
     """
 
     rows: Any
@@ -81,6 +82,7 @@ def pieces_of(block: Block, tests: Tests, rows: Any, lenient: bool, words: Any) 
         raise Problem("plan", f"more than {MOST_TESTS} limits cannot be searched under")
     still = numpy.zeros(block.size, numpy.int64)
     moving: list[tuple[int, Test]] = []
+    counts: dict[str, int] = {}
     rows = rows[block.count[rows] > 0]
     for bit, test in enumerate(tests.rows):
         if block.moves(*test.sides):
@@ -88,6 +90,8 @@ def pieces_of(block: Block, tests: Tests, rows: Any, lenient: bool, words: Any) 
             continue
         met = block.holds(test, rows, numpy.zeros(len(rows), int))
         still[rows[~met]] |= 1 << bit
+        if bit < tests.hard:
+            counts[test.name] = int(block.count[rows[~met]].sum())
         if bit < tests.hard or not lenient:
             rows = rows[met]
     truths = numpy.zeros(block.size, numpy.int64)
@@ -102,7 +106,7 @@ def pieces_of(block: Block, tests: Tests, rows: Any, lenient: bool, words: Any) 
             met = words(atom)[rows]
         truths[rows[met]] |= 1 << bit
     found = _cut(block, rows, moving, turning, still, truths, lenient)
-    return _with_conditions(found, tests)
+    return replace(_with_conditions(found, tests), counts=counts)
 
 
 def _cut(

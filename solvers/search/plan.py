@@ -12,6 +12,7 @@ from solvers.search.block import Block
 from solvers.search.choose import Option, chosen
 from solvers.search.clashes import clashes_of
 from solvers.search.front import front_of, points_of
+from solvers.search.line import ENDLESS, Listed
 from solvers.search.pieces import Pieces, Tests
 from solvers.search.program import Refused
 from solvers.search.rank import Endless, Ranked, best_value, best_values, ranked, selected
@@ -102,6 +103,8 @@ def _count(search: Search, tests: Tests, pieces: Pieces) -> None:
         row = search.excluded.setdefault(name, [0, 0])
         row[0] += int(size[failing].sum())
         row[1] += int(size[alone].sum())
+    for name, count in pieces.counts.items():
+        search.excluded[name][0] += count
 
 
 def _rows(search: Search, block: Block, best: Ranked) -> list[Row]:
@@ -191,12 +194,13 @@ def _alike(one: Sequence[float], other: Sequence[float]) -> bool:
 
 
 def _points(search: Search) -> int:
+    """How many configurations there are; 0 where the line has no end."""
     line = search.space.line
     if line is None:
         return search.space.size
-    return search.space.size * (
-        len(line.values) if hasattr(line, "values") else line.high - line.low + 1
-    )
+    if isinstance(line, Listed):
+        return search.space.size * len(line.values)
+    return 0 if line.high == ENDLESS else search.space.size * (line.high - line.low + 1)
 
 
 def _proof(search: Search, best: Sequence[Row]) -> str:

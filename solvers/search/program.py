@@ -204,13 +204,13 @@ def _standing(chain: Chain) -> tuple[list[Test], tuple[str, ...]]:
 
 def _refuse_results(chain: Chain, varied: frozenset[str], withdrawn: Mapping[str, str]) -> None:
     """A Problem for a stated fact that the plan itself decides."""
-    moved = varied.union(*(chain.catalogue.downstream(name) for name in varied))
-    for name in sorted(moved & set(chain.equated()) - varied | set(withdrawn.values())):
-        if name in varied:
-            continue
+    moved = varied.union(*(chain.catalogue.downstream(name) for name in varied)) - varied
+    clashing = moved & set(withdrawn.values())
+    for name in sorted(moved & set(chain.equated()) | clashing):
         without = chain.scenario.without(name)
-        lone = replace(chain, scenario=without, allowed=chain.allowed - {name})
-        if _has(lone, name):
+        allowed = frozenset(chain.catalogue.defaults) - {name}
+        lone = replace(chain, scenario=without, allowed=allowed, withdrawn=frozenset())
+        if name in clashing or _has(lone, name):
             text = chain.scenario.given[name].text
             message = f"{name} follows from what is searched, and cannot be stated"
             advice = (f"limit it:  {name} <= ...", f"or state it over its relation:  {name} := ...")

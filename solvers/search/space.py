@@ -20,6 +20,7 @@ from solvers.search.line import Line, line_of
 
 PRICE = "price_per_gpu_hour"
 LINE = "batch"
+_PARALLEL = ("tp", "pp", "dp", "ep")
 _MOST_KINDS = 20_000
 _LONG = 16
 
@@ -122,7 +123,18 @@ def space_of(
     _refuse_numbers(numbers, line)
     rest = {name: tuple(values) for name, values in numbers.items() if name != line}
     found = line_of(line, numbers[line], line == LINE) if line else None
+    _refuse_guessed_tp(scenario, kinds, numbers)
     return Space(scenario, order, tuple(kinds), rest, found, left_out)
+
+
+def _refuse_guessed_tp(
+    scenario: Scenario, kinds: Sequence[Kind], numbers: Mapping[str, Any]
+) -> None:
+    """A Problem where the tp assumed of N GPUs would be another one for each kind of GPU."""
+    stated = {*scenario.given, *numbers}
+    if len(kinds) > 1 and "available_gpus" in stated and not stated & set(_PARALLEL):
+        message = "of several kinds of GPUs no tp is assumed"
+        raise Problem("plan", message, ("state it, tp = 8, or search it:  over tp",))
 
 
 def _with_lists(scenario: Scenario, over: Sequence[Axis]) -> list[Axis]:

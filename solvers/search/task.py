@@ -65,13 +65,17 @@ class Excluded:
 
 @dataclass(frozen=True, slots=True)
 class Relief:
-    """The smallest change of one limit that would do by itself; None where none would."""
+    """The smallest change of one limit that would do by itself; None where none would.
+
+    `best` is what the limited side reaches where no other limit is looked at.
+    """
 
     name: str
     sign: str
     to: Any
     stated: Any
     point: Mapping[str, Any] = field(default_factory=dict)
+    best: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ class Clashes:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The best rows, the best first; `points` is the size of the space, `feasible` how many of its
+    """The best rows, the best first; `points` is the size of the space (0 where it has no end), `feasible` how many of its
     configurations pass every test with some value of the line.
 
     `bound` is what is proved of the first goal where the search was stopped: no configuration is

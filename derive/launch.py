@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from derive.document import Block, Heading, Line
 from derive.outcome import Outcome
@@ -42,11 +42,7 @@ class Choices:
     cache: str
     node: int
     probe: tuple[int, int] | None
-
-    @property
-    def gpus(self) -> int:
-        """GPUs of one replica."""
-        return self.tp * self.pp * self.dp
+    gpus: int
 
 
 def launch_outcome(wanted: Wanted, seconds: float, engine: str | None) -> Outcome:
@@ -86,7 +82,7 @@ def choices_of(known: Scenario, answer: Choice) -> Choices:
         return int(Fraction(value)) if isinstance(value, Fraction | int) else 1
 
     profile = known.chosen.get("mig_profile")
-    context = _context(known)
+    context = _whole(known, "context_tokens")
     return Choices(
         _hub_name(model),
         find_gpu(gpu).name if gpu != "GPU" else gpu,
@@ -103,14 +99,15 @@ def choices_of(known: Scenario, answer: Choice) -> Choices:
         known.chosen.get("kv_dtype", "bf16"),
         count("node_gpus"),
         _probe(known),
+        _whole(known, "gpus_per_replica") or 1,
     )
 
 
-def _context(known: Scenario) -> int | None:
-    """The tokens of one sequence; None where they are not known."""
+def _whole(known: Scenario, name: str) -> int | None:
+    """A count that follows from what is known; None where it does not."""
     from solvers.solve import Request, solve
 
-    found = solve(Request("context_tokens", known))
+    found = solve(Request(name, known))
     return int(found.value) if isinstance(found, Exact) else None
 
 
@@ -159,7 +156,7 @@ def _vllm_flags(chosen: Choices) -> list[str]:
 
 
 def _sglang(chosen: Choices) -> str:
-    rows = [f"--model-path {chosen.model}", f"--tp-size {chosen.tp * chosen.dp}"]
+    rows = [f"--model-path {chosen.model}", f"--tp-size {chosen.gpus // chosen.pp}"]
     rows += [f"--pp-size {chosen.pp}"] if chosen.pp > 1 else []
     rows += [f"--dp-size {chosen.dp}", "--enable-dp-attention"] if chosen.dp > 1 else []
     rows += [f"--ep-size {chosen.ep}"] if chosen.ep > 1 else []

@@ -197,8 +197,7 @@ def _asked_unit(reading: Reading) -> tuple[str, Unit]:
 _TAILS: dict[str, tuple[Callable[[Cursor, Reading, Span], None], tuple[str, ...]]] = {
     "given": (
         _given,
-        (*QUESTIONS, "which", "why", "sens", "sweep", "relax", "variants", "need", "check",
-         "plan"),
+        (*QUESTIONS, "which", "why", "sens", "sweep", "relax", "variants", "need", "check", "plan"),
     ),
     "over": (_over, (*QUESTIONS, "which", "sweep", "plan")),
     "by": (_by, ("sens",)),

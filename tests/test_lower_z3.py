@@ -104,8 +104,16 @@ def test_a_denominator_is_positive() -> None:
     assert solver.check() == z3.unsat
 
 
-@pytest.mark.parametrize("expr", [sympy.Float(0.1) * SYMBOLS[0], sympy.sqrt(SYMBOLS[2]),
-                                  SYMBOLS[2] ** WHOLE, SYMBOLS[0] ** 40, sympy.pi * SYMBOLS[0]])  # fmt: skip
+NOT_EXACT = (
+    sympy.Float(0.1) * SYMBOLS[0],
+    sympy.sqrt(SYMBOLS[2]),
+    SYMBOLS[2] ** WHOLE,
+    SYMBOLS[0] ** 40,
+    sympy.pi * SYMBOLS[0],
+)
+
+
+@pytest.mark.parametrize("expr", NOT_EXACT)
 def test_what_is_not_exact_is_refused(expr: Any) -> None:
     with pytest.raises(Problem):
         Lowering().term(expr)

@@ -23,8 +23,8 @@ class Block:
     """Configurations that share a program; a scratchpad of one search.
 
     `columns` are floats of what varies, `exactly` gives the exact numbers of one configuration.
-    `kinds` are their kinds, `grid` is that of the line in each. Rows are numbers of configurations, places those of values
-    on the line.
+    `kinds` are their kinds, `grid` is that of the line in each. Rows are numbers of
+    configurations, places those of values on the line.
     """
 
     def __init__(
@@ -117,7 +117,9 @@ class Block:
         if name in self.varied:
             return {name}
         expr = self.program.given.get(name)
-        return set().union(*(self._leaves(n) for n in names_in(expr))) if expr is not None else set()
+        return (
+            set().union(*(self._leaves(n) for n in names_in(expr))) if expr is not None else set()
+        )
 
     # -- anything, anywhere
 

@@ -54,7 +54,7 @@ def _candidate(task: Task, row: Row) -> Candidate:
     known = _known(task, row.point)
     profile = str(known.get("mig_profile", "none"))
     numbers = {name: int(known.get(name, 1)) for name in ("tp", "pp", "dp", "ep")}
-    gpus = 0 if profile != "none" else int(round(row.values["gpus_per_replica"]))
+    gpus = 0 if profile != "none" else round(row.values["gpus_per_replica"])
     gpu = known.get("gpu")
     batch = known.get("batch")
     return Candidate(

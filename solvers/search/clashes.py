@@ -14,11 +14,13 @@ from typing import Any
 from solvers.number import fraction_of, is_number
 from solvers.search.block import Block
 from solvers.search.pieces import Pieces, Tests, pieces_of
-from solvers.search.program import Test
+from solvers.search.program import Test, names_in
 from solvers.search.task import Clashes, Relief
 from solvers.search.walk import Search, searched
 
 _MOST = 8
+# What a batch breaks of which no value is a multiple of the ranks and stages.
+GRID = "batch_divides"
 
 
 def clashes_of(search: Search) -> Clashes:
@@ -39,17 +41,13 @@ def clashes_of(search: Search) -> Clashes:
         masks |= {int(mask) for mask in set(eligible.fails.tolist())}
         _relieve(block, tests, eligible, reliefs, search)
         _reach(block, tests, eligible, reached)
-    minimal = _minimal(masks)
     if tests_of is None or not masks:
         return _nowhere(search)
-    corrections = [tuple(names[b] for b in _bits(mask)) for mask in minimal]
-    hitting = _hitting([frozenset(_bits(mask)) for mask in minimal])
-    clashes = [tuple(names[b] for b in sorted(group)) for group in hitting]
     found = []
     for bit in range(tests_of.hard, len(tests_of.rows)):
         row = _relief(tests_of.rows[bit], reliefs.get(bit))
         found.append(replace(row, best=reached.get(bit)))
-    return Clashes(tuple(clashes), tuple(corrections), tuple(found))
+    return Clashes(*_told(masks, names), tuple(found))
 
 
 def _relief(test: Test, found: tuple[float, Any, Any] | None) -> Relief:
@@ -94,7 +92,7 @@ def _reach(block: Block, tests: Tests, pieces: Pieces, found: dict[int, float]) 
 
     for bit in range(tests.hard, len(tests.rows)):
         test = tests.rows[bit]
-        if not test.sign or not len(pieces.rows) or getattr(test.right, "free_symbols", ()):
+        if not test.sign or not len(pieces.rows) or names_in(test.right):
             continue
         ends = (pieces.start, pieces.stop - 1)
         values = [block.score(test.left, pieces.rows, place) for place in ends]
@@ -119,22 +117,29 @@ def _gap(block: Block, test: Test, rows: Any, places: Any) -> Any:
 
 def _nowhere(search: Search) -> Clashes:
     """What keeps every configuration out where none passes the standing constraints."""
+    import numpy
+
     masks: set[int] = set()
     names: tuple[str, ...] = ()
     for block, tests, _ in searched(Search(search.task, search.space, True)):
-        import numpy
-
-        soft = Tests(tests.rows, 0, tests.conditions)
+        soft = Tests(tests.rows)
         every = numpy.arange(block.size)
-        pieces = pieces_of(block, soft, every, True, lambda _, n=block.size: numpy.ones(n, bool))
-        names = tests.names
-        hard = pieces.fails & tests.hard_bits
-        masks |= {int(mask) for mask in set(hard.tolist())}
+        pieces = pieces_of(block, soft, every, True, lambda _, n=block.size: numpy.zeros(n, bool))
+        names = (*(row.name for row in tests.rows), GRID)
+        masks |= {int(mask) for mask in set((pieces.fails & tests.hard_bits).tolist())}
+        if (block.count == 0).any():
+            masks.add(1 << len(tests.rows))
+    return Clashes(*_told(masks, names), ())
+
+
+def _told(
+    masks: Iterable[int], names: Sequence[str]
+) -> tuple[tuple[tuple[str, ...], ...], tuple[tuple[str, ...], ...]]:
+    """The minimal clashes and the minimal corrections, by name."""
     minimal = _minimal(masks)
-    corrections = [tuple(names[b] for b in _bits(mask)) for mask in minimal]
+    corrections = tuple(tuple(names[b] for b in _bits(mask)) for mask in minimal)
     groups = _hitting([frozenset(_bits(mask)) for mask in minimal])
-    clashes = [tuple(names[b] for b in sorted(group)) for group in groups]
-    return Clashes(tuple(clashes), tuple(corrections), ())
+    return tuple(tuple(names[b] for b in sorted(group)) for group in groups), corrections
 
 
 def _minimal(masks: Iterable[int]) -> list[int]:

@@ -19,8 +19,8 @@ DENSE = 1 << 17
 @dataclass(frozen=True)
 class Pieces:
     """Stretches `start` to `stop` (not included) of the lines of `rows`; in each of them no test
-    changes. `fails` has a bit for each test that does not hold, `truths` one for each atom. `counts`
-    are the values that standing tests exclude which the line does not move.
+    changes. `fails` has a bit for each test that does not hold, `truths` one for each atom.
+    `counts` are the values that standing tests exclude which the line does not move.
     """
 
     rows: Any
@@ -49,7 +49,7 @@ class Tests:
     """
 
     rows: tuple[Test, ...]
-    hard: int
+    hard: int = 0
     conditions: tuple[Condition, ...] = ()
 
     @property
@@ -132,8 +132,9 @@ def _cut(
             first = _sense(block, test) == 1
             cut = bisected(block, test, rows, count, first)
             if not is_atom and not lenient:
-                low, high = (low, numpy.minimum(high, cut)) if first else (
-                    numpy.maximum(low, cut), high)
+                low, high = (
+                    (low, numpy.minimum(high, cut)) if first else (numpy.maximum(low, cut), high)
+                )
             else:
                 cuts.append(cut)
             turns.append((bit, is_atom, first, cut))

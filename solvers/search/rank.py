@@ -63,8 +63,10 @@ def ranked(block: Block, pieces: Pieces, goals: Sequence[Goal], top: int) -> Ran
 
 def best_value(block: Block, pieces: Pieces, goal: Goal) -> float:
     """The best rank that one goal has in these pieces."""
+    import numpy
+
     _, value = best_values(block, pieces, goal)
-    value = value[value == value]
+    value = value[~numpy.isnan(value)]
     return float(value.min()) if len(value) else float("inf")
 
 

@@ -223,7 +223,7 @@ def places(space: Space, group: Sequence[int], first: int, last: int) -> tuple[A
 
     flat = numpy.arange(first, last)
     found: list[Any] = []
-    for values in reversed(space.numbers.values()):
+    for values in reversed(tuple(space.numbers.values())):
         found.append(flat % len(values))
         flat = flat // len(values)
     return numpy.array(group)[flat], found[::-1]

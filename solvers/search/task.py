@@ -89,8 +89,8 @@ class Clashes:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The best rows, the best first; `points` is the size of the space (0 where it has no end), `feasible` how many of its
-    configurations pass every test with some value of the line.
+    """The best rows, the best first; `points` is the size of the space (0 where it has no end),
+    `feasible` how many of its combinations pass every test with some value of the line.
 
     `bound` is what is proved of the first goal where the search was stopped: no configuration is
     better than it. `binding` are the tests without which the first goal would come to something

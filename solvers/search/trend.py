@@ -223,7 +223,7 @@ def _numpy_rules() -> dict[type, Any]:
         sympy.logic.boolalg.BooleanAtom: bool,
         sympy.Add: many(numpy.add),
         sympy.Mul: many(numpy.multiply),
-        sympy.Pow: two(lambda base, exponent: numpy.float_power(base, exponent)),
+        sympy.Pow: two(numpy.float_power),
         sympy.Max: many(numpy.maximum),
         sympy.Min: many(numpy.minimum),
         sympy.ceiling: lambda _, value: numpy.ceil(value),

@@ -42,9 +42,7 @@ class Search:
     blocks: list[tuple[Block, Tests, Pieces]] = field(default_factory=list)
 
 
-def searched(
-    search: Search, end: float | None = None
-) -> Iterator[tuple[Block, Tests, Pieces]]:
+def searched(search: Search, end: float | None = None) -> Iterator[tuple[Block, Tests, Pieces]]:
     """Every block of the space with its pieces; ends early when the time is over."""
     for group in search.space.groups():
         total = len(group) * search.space.each
@@ -172,5 +170,3 @@ def _block(program: Program, space: Space, kinds: Any, numbers: Sequence[Any]) -
     if not columns:
         columns = {"": numpy.zeros(len(kinds))}
     return Block(program, columns, exactly, space.line, kinds)
-
-

@@ -8,7 +8,6 @@ from derive.complain import Span, fault
 from derive.lexer import COMMA, GPU_WORD, RELATION, Cursor, keyword
 from derive.reading import EXTREME, Reading, take_extreme
 from derive.values import in_quantity, read_amount
-from formulas.catalogue import catalogue
 
 _EXAMPLE = "plan min cost_per_hour given tpot <= 30 ms over tp, pp, batch top 5"
 _FRONT = keyword("front")
@@ -61,6 +60,7 @@ def read_prices(cursor: Cursor, reading: Reading, _: Span) -> None:
 
 
 def _price(cursor: Cursor) -> tuple[str, Fraction]:
+    from formulas.catalogue import catalogue
     from formulas.hardware import find_gpu
 
     where = cursor.here()

@@ -23,8 +23,8 @@ from solvers.answer import Answer, Choice, Exact, Infeasible, Unbounded, Unprove
 from solvers.axes import NAMED, at_point, shown_value
 from solvers.number import same
 from solvers.search.plan import planned
+from solvers.search.proved import answered
 from solvers.search.task import Goal, Plan, Task
-from solvers.solve import Request, solve
 
 # So long the search may take less than the question: the card is made in the rest.
 _SHARE = 0.9
@@ -159,7 +159,7 @@ def answer_of(task: Task, plan: Plan) -> Answer:
     price = _price_at(task, best.point, point)
     if price is not None:
         point = point.with_value(PRICE, price)
-    found = solve(Request(goal.name, point))
+    found = answered(goal.name, point)
     value = Fraction(best.values[goal.name])
     if not isinstance(found, Exact) or not same(found.value, value):
         return Unproved(goal.name, "the best configuration does not prove itself", value)

@@ -55,6 +55,22 @@ def run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--time", type=seconds, default=60.0, metavar="SECONDS", help=TIME)
 
 
+def plan_arguments(parser: argparse.ArgumentParser) -> None:
+    """Of `derive plan`."""
+    parser.add_argument("file", help="what is sought, given and searched, in TOML")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--top", type=int, metavar="N", help="so many of the best")
+    parser.add_argument("--time", type=seconds, default=60.0, metavar="SECONDS", help=TIME)
+
+
+def launch_arguments(parser: argparse.ArgumentParser) -> None:
+    """Of `derive launch`."""
+    parser.add_argument("file", help="a plan in TOML")
+    parser.add_argument("--engine", metavar="FORM", help="vllm, sglang or kubernetes; all of them")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--time", type=seconds, default=60.0, metavar="SECONDS", help=TIME)
+
+
 def words_arguments(parser: argparse.ArgumentParser) -> None:
     """Of the commands that search by words."""
     parser.add_argument("words", nargs="*", help="words to search for")

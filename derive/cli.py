@@ -209,6 +209,12 @@ def _run(options: argparse.Namespace) -> int:
     return EXIT_CODES[replay(lines, show, options.time, options.keep_going)]
 
 
+def _plan(options: argparse.Namespace) -> int:
+    from derive.plan_command import run
+
+    return EXIT_CODES[run(options)]
+
+
 def _list(options: argparse.Namespace) -> int:
     from derive import listing
 
@@ -289,13 +295,11 @@ def _print_json(found: Any) -> None:
 
 COMMANDS = (
     Command("ask", "answer one question, or a stream of them", arguments.ask_arguments, _ask),
-    Command(
-        "run", "a file of lines, each answered after those before it", arguments.run_arguments, _run
-    ),
+    Command("run", "a file of lines, each after those before", arguments.run_arguments, _run),
+    Command("plan", "the best configuration of a file", arguments.plan_arguments, _plan),
+    Command("launch", "a plan's choice as commands", arguments.launch_arguments, _plan),
     Command("list", "formulas, definitions and quantities", arguments.words_arguments, _list),
-    Command(
-        "show", "a formula or a quantity, with every inversion", arguments.show_arguments, _show
-    ),
+    Command("show", "a formula or quantity, with inversions", arguments.show_arguments, _show),
     Command("numbers", "the reference numbers, recomputed", arguments.words_arguments, _numbers),
     Command("sheet", "the whole sheet as a document", arguments.sheet_arguments, arguments.sheet),
     Command("calibrate", "constants from measurements", arguments.calibrate_arguments, _calibrate),

@@ -20,7 +20,9 @@ SUFFIXES = {
     **{f"{letter}i": 1024**power for power, letter in enumerate("KMGT", start=1)},
 }
 # Words of the grammar that may follow a number and are no unit.
-AFTER_NUMBER = keyword("given where st with in over by for top as to step log log2 not")
+AFTER_NUMBER = keyword(
+    "given where st with in over by for top as to step log log2 not and or require at"
+)
 
 _LONGEST_UNIT = 40
 _MICRO = "\u00b5\u03bc"

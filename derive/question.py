@@ -34,7 +34,8 @@ class Question:
 
     A calculation that is asked is `expression`, with its values in `expression_unit`; `names` are
     what a verb speaks of. `inner` is the question behind `whatif FACTS:` and `why not FACTS:`, and
-    the largest or smallest of `why max NAME` and `sens max NAME`.
+    the largest or smallest of `why max NAME` and `sens max NAME`. `goals` (sense and name), side
+    `conditions` and `prices` of GPUs are those of a plan.
     """
 
     text: str
@@ -54,6 +55,9 @@ class Question:
     inner: Question | None = None
     words: tuple[str, ...] = ()
     expression_unit: Unit | None = None
+    goals: tuple[tuple[str, str], ...] = ()
+    conditions: tuple[Any, ...] = ()
+    prices: tuple[tuple[str, Any], ...] = ()
 
 
 def parse(text: str) -> Question:
@@ -157,7 +161,8 @@ def _refuse_incomplete(reading: Reading, end: Span) -> None:
     if reading.verb == "state" and (reading.over or reading.top or reading.to):
         example = "example: min tpot given context = 4k over tp, kv_dtype"
         raise fault("syntax", "nothing is asked", end, example)
-    lacking = {"sweep": ("over", reading.over), "use": ("for", reading.solve_for)}
+    over = ("over", reading.over)
+    lacking = {"sweep": over, "plan": over, "use": ("for", reading.solve_for)}
     word, found = lacking.get(reading.verb, ("", True))
     if not found:
         example = f"example: {VERBS[reading.verb].example}"
@@ -190,4 +195,7 @@ def _question(cursor: Cursor, reading: Reading, start: int, notes: int) -> Quest
         inner,
         reading.words,
         own,
+        reading.goals,
+        reading.conditions,
+        reading.prices,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, NoReturn
 
 from derive.complain import Span, fault
@@ -19,6 +20,7 @@ from formulas.units import Unit
 
 if TYPE_CHECKING:
     from derive.question import Question
+    from solvers.search.logic import Condition
 
 GIVEN = keyword("given where st with")
 EXTREMES = ("max", "min")
@@ -47,6 +49,9 @@ class Reading:
     inner: Question | None = None
     words: tuple[str, ...] = ()
     sense: str = ""
+    goals: tuple[tuple[str, str], ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    prices: tuple[tuple[str, Fraction], ...] = ()
 
 
 def take_item(cursor: Cursor, reading: Reading) -> None:

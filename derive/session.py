@@ -179,6 +179,23 @@ class Session:
         )
         return self._told(asked)
 
+    def plan(
+        self,
+        minimize: str = "",
+        maximize: str = "",
+        *,
+        over: Mapping[str, Any],
+        given: Facts = (),
+        require: Iterable[str] = (),
+        prices: Mapping[str, Any] | None = None,
+        top: int = 1,
+    ) -> Outcome:
+        """The best of all configurations, proved: `over={"tp": [1, 2, 4], "batch": "1..512"}`."""
+        from derive.plan_file import plan_of
+
+        facts = (*self.statements, *_facts(given))
+        return plan_of(minimize, maximize, facts, over, tuple(require), prices or {}, top)
+
     def check(self, given: Facts = ()) -> Outcome:
         """Whether what is stated fits together."""
         return self._told(Question("", "check", statements=_facts(given)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from derive.spelling import quoted, spelt_statement, spelt_values
 from formulas.statements import AmongNames, Axis
@@ -51,6 +51,11 @@ def _searched(question: Question, _: str) -> str:
     return " ".join((question.verb, *question.words))
 
 
+def _planned(question: Question, _: str) -> str:
+    front = " ".join((question.verb, *question.words))
+    return f"{front} {', '.join(' '.join(goal) for goal in question.goals)}"
+
+
 _HEADS: dict[str, Callable[[Question, str], str]] = {
     "state": lambda _, stated: stated,
     "whatif": _supposed("whatif"),
@@ -60,6 +65,7 @@ _HEADS: dict[str, Callable[[Question, str], str]] = {
     "formulas": _searched,
     **dict.fromkeys(("which", "sweep", "relax", "variants", "need", "use", "show"), _named),
     "check": _named,
+    "plan": _planned,
 }
 _WITHOUT_TAILS = ("state", "whatif", "whynot", "formulas")
 
@@ -69,6 +75,10 @@ def _tails(question: Question, stated: str) -> tuple[str, ...]:
         f" for {question.solve_for}" if question.solve_for else "",
         f" given {stated}" if stated else "",
         f" over {', '.join(map(_axis, question.over))}" if question.over else "",
+        f" require {', '.join(row.text for row in question.conditions)}"
+        if question.conditions
+        else "",
+        f" at {', '.join(map(_price, question.prices))}" if question.prices else "",
         f" by {', '.join(question.by)}" if question.by else "",
         f" top {question.top}" if question.top else "",
         f" as {question.form}" if question.form else "",
@@ -83,3 +93,9 @@ def _axis(axis: Axis) -> str:
     if all(isinstance(value, str) for value in axis.values):
         return spelt_statement(AmongNames(axis.name, axis.values))
     return spelt_values(axis.name, axis.values)
+
+
+def _price(price: tuple[str, Any]) -> str:
+    from derive.literals import plain
+
+    return f"{price[0]} ${plain(price[1])}/h"

@@ -12,6 +12,7 @@ from derive.lexer import ARROW, COMMA, HOLE, NUMBER, RELATION, WORD, Cursor, key
 from derive.literals import Amount, read_unit
 from derive.named_items import NAMED_ITEMS, read_names
 from derive.names import quantity_named
+from derive.plan_line import read_prices, read_require
 from derive.ranges import IN, opens_domain, read_domain
 from derive.reading import (
     GIVEN,
@@ -198,18 +199,20 @@ _WRITTEN = ("sweep", "which", "why", "sens", "relax", "variants", "need", "check
 _TAILS: dict[str, tuple[Callable[[Cursor, Reading, Span], None], tuple[str, ...]]] = {
     "given": (
         _given,
-        (*QUESTIONS, "which", "why", "sens", "sweep", "relax", "variants", "need", "check"),
+        (*QUESTIONS, "which", "why", "sens", "sweep", "relax", "variants", "need", "check", "plan"),
     ),
-    "over": (_over, (*QUESTIONS, "which", "sweep")),
+    "over": (_over, (*QUESTIONS, "which", "sweep", "plan")),
     "by": (_by, ("sens",)),
     "for": (_for, ("show", "use")),
-    "top": (_top, (*QUESTIONS, "which")),
+    "top": (_top, (*QUESTIONS, "which", "plan")),
+    "require": (read_require, ("plan",)),
+    "at": (read_prices, ("plan",)),
     "to": (_to, (*QUESTIONS, *_WRITTEN)),
     "as": (_as, ("show", "sweep")),
     "->": (_unit, QUESTIONS),
 }
 _PLAIN = {"where": "given", "st": "given", "with": "given", "in": "->", "\u2192": "->"}
 _TAIL = re.compile(
-    rf"{ARROW.pattern}|{GIVEN.pattern}|{keyword('over by for top to as in').pattern}"
+    rf"{ARROW.pattern}|{GIVEN.pattern}|{keyword('over by for top to as in require at').pattern}"
 )
 _FORM = keyword(" ".join(_FORMS))

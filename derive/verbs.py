@@ -8,6 +8,7 @@ from collections.abc import Callable
 from derive.complain import fault
 from derive.lexer import COMMA, Cursor, keyword
 from derive.names import canonical_name
+from derive.plan_line import read_plan
 from derive.reading import (
     EXTREME,
     Reading,
@@ -22,13 +23,13 @@ from formulas.errors import Problem
 
 # Lines of a session and of what is still to come: recognised, so that they are nothing else.
 LATER = (
-    "derive", "plan", "facts", "drop", "edit", "undo", "redo", "reset", "save", "load", "set",
+    "derive", "facts", "drop", "edit", "undo", "redo", "reset", "save", "load", "set",
     "help", "quit",
 )  # fmt: skip
 
 LATER_VERB = keyword(" ".join(LATER))
 _NOT = keyword("not")
-_TAIL = keyword("given where st with over by for top to as in")
+_TAIL = keyword("require given where st with over by for top to as in")
 _WORD_OF_SEARCH = re.compile(r"[^\s,]+")
 _RELATION_KEY = re.compile(r"[A-Za-z_][\w.]*")
 _MOST_WORDS = 20
@@ -152,6 +153,7 @@ _HEADS: dict[str, Callable[[Cursor, Reading], None]] = {
     "check": _check,
     "formulas": _formulas,
     "show": _show,
+    "plan": read_plan,
 }
 VERB = keyword(" ".join(_HEADS))
 # Verbs behind whose facts a whole question may stand: whatif tp = 4: max context.

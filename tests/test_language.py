@@ -152,7 +152,6 @@ def test_an_example_line_is_read(line: str, verb: str, parts: dict[str, Any]) ->
 @pytest.mark.parametrize("line", [
     "derive context to report.tex", "facts", "drop batch", "edit 4 batch = 64", "undo 2", "redo",
     "reset", "save run.derive", "load run.derive", "set digits 6", "? tpot",
-    "plan min cost_per_million_tokens given ttft <= 500 ms, tpot <= 30 ms over tp, pp top 5",
 ])  # fmt: skip
 def test_a_line_of_what_is_to_come_is_nothing_else(line: str) -> None:
     assert refused(line)[0].endswith("is not understood yet")

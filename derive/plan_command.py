@@ -1,0 +1,49 @@
+"""`derive plan FILE.toml` and `derive launch FILE.toml`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from derive.as_json import json_text
+from derive.outcome import Outcome
+from derive.plan import Wanted, plan_outcome
+from derive.plan_file import load, wanted_of
+from derive.streams import width
+from derive.tails import MOST_BEST
+from formulas.errors import Problem
+
+
+def run(options: argparse.Namespace) -> str:
+    """Print what the command of these options comes to; its status."""
+    if options.command == "launch":
+        found = launch_file(options.file, options.time, options.engine)
+    else:
+        found = plan_file(options.file, options.time, options.top)
+    if options.json:
+        print(json_text(found.data, sys.stdout.encoding))
+    else:
+        print(found.text(False, width()))
+    return found.status
+
+
+def plan_file(path: str, seconds: float, top: int | None = None) -> Outcome:
+    """What the file's plan comes to; Problem where it cannot be read."""
+    return plan_outcome(read(path, top), seconds)
+
+
+def launch_file(path: str, seconds: float, engine: str | None = None) -> Outcome:
+    """The plan's choice as commands that start it."""
+    from derive.launch import launch_outcome
+
+    return launch_outcome(read(path, 1), seconds, engine)
+
+
+def read(path: str, top: int | None = None) -> Wanted:
+    """The plan of a file, with another number of rows where one is asked."""
+    from dataclasses import replace
+
+    if top is not None and not 1 <= top <= MOST_BEST:
+        raise Problem("usage", f"--top takes a whole number from 1 to {MOST_BEST}")
+    wanted = wanted_of(load(path), path)
+    return wanted if top is None else replace(wanted, top=top)

@@ -1,0 +1,1 @@
+"""The deployment space: its best configuration with a proof, and why there is none."""

@@ -69,10 +69,9 @@ def solve_fleet(fleet: Fleet, seconds: float = 60.0, engine: str = "") -> Best |
     if not all(workload.options for workload in small.workloads):
         return NoneFits(name)
     program = program_of(small)
-    floor = lower_bound(small)
-    found = _found(program, name, ends - monotonic(), -int(-floor // program.unit))
+    found = _found(program, name, ends - monotonic())
     if found.values is None:
-        return NoneFits(name) if found.proved else Open(floor, name)
+        return NoneFits(name) if found.proved else Open((found.bound or 0) * program.unit, name)
     try:
         best = placed(small, program, found.values)
     except Wrong:
@@ -80,9 +79,9 @@ def solve_fleet(fleet: Fleet, seconds: float = 60.0, engine: str = "") -> Best |
             raise
         # Floats can be wrong by a rounding; exact arithmetic then answers.
         return solve_fleet(fleet, ends - monotonic(), Z3)
-    bound = max(floor, (found.bound or 0) * program.unit)
+    bound = min((found.bound or 0) * program.unit, best.cost)
     counts = [sum(len(w.options) for w in rows.workloads) for rows in (fleet, small)]
-    return Best(best, min(bound, best.cost), found.proved or bound >= best.cost, name, *counts)
+    return Best(best, bound, bound == best.cost, name, *counts)
 
 
 def fits(fleet: Fleet, seconds: float) -> bool | None:
@@ -91,34 +90,12 @@ def fits(fleet: Fleet, seconds: float) -> bool | None:
     small = pruned(fleet)
     if not all(workload.options for workload in small.workloads):
         return False
-    found = _found(program_of(small), name, seconds, 0, optimise=False)
+    found = _found(program_of(small), name, seconds, optimise=False)
     if found.values is not None:
         return True
     return False if found.proved else None
 
 
-def _found(
-    program: Program, engine: str, seconds: float, bound: int, optimise: bool = True
-) -> Found:
-    if engine == HIGHS:
-        return branch_and_bound(program, seconds, bound, optimise)
-    return descend(program, seconds, bound, optimise)
-
-
-def lower_bound(fleet: Fleet) -> Fraction:
-    """What every placement costs at least: each workload's cheapest share of GPUs, exactly."""
-    return sum((_least(fleet, workload) for workload in fleet.workloads), Fraction(0))
-
-
-def _least(fleet: Fleet, workload: Workload) -> Fraction:
-    return min(_share(fleet.pool(option.pool), option) for option in workload.options)
-
-
-def _share(pool: Pool, option: Option) -> Fraction:
-    """The price of the whole GPUs, or of the part of a GPU that an instance takes at least."""
-    if option.gpus:
-        return pool.price * option.whole_gpus
-    profile = pool.profile(option.profile)
-    part = max(Fraction(profile.size, pool.units), Fraction(profile.slices, pool.slices))
-    return pool.price * part * option.replicas
-
+def _found(program: Program, engine: str, seconds: float, optimise: bool = True) -> Found:
+    run = branch_and_bound if engine == HIGHS else descend
+    return run(program, seconds, optimise)

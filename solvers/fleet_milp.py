@@ -19,13 +19,11 @@ def installed() -> bool:
     return find_spec("scipy") is not None
 
 
-def branch_and_bound(
-    program: Program, seconds: float, bound: int = 0, optimise: bool = True
-) -> Found:
+def branch_and_bound(program: Program, seconds: float, optimise: bool = True) -> Found:
     """The cheapest solution that HiGHS finds in the time, and the cost that it proves is least.
 
-    The bound holds within the tolerance of its floats; it is `bound` where that is higher. Proved
-    is what that bound leaves no room below. Without `optimise` any solution does.
+    The bound holds within the tolerance of its floats. Proved is what it leaves no room below.
+    Without `optimise` any solution does.
     """
     import numpy
     from scipy.optimize import Bounds, LinearConstraint, milp
@@ -43,7 +41,7 @@ def branch_and_bound(
     if found.status == _INFEASIBLE:
         return Found(None, None, True)
     floor = getattr(found, "mip_dual_bound", None)
-    proved = bound if floor is None else max(bound, _rounded_up(floor * scale))
+    proved = 0 if floor is None or not optimise else max(0, _rounded_up(floor * scale))
     if found.x is None:
         return Found(None, proved, False)
     values = tuple(int(value) for value in numpy.rint(found.x))

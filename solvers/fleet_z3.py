@@ -1,7 +1,7 @@
-"""Fleets by z3: pseudo-Boolean descent on the cost until no cheaper one is left, which is the proof.
+"""Fleets by z3: descent on the cost until no cheaper solution is left, which is the proof.
 
-Options are Booleans, counts of patterns are sums of Booleans, every row is one pseudo-Boolean
-constraint in finite-domain logic.
+The exact bound of the linear relaxation says which columns can stand in a solution up to a cost;
+a search up to a little above what is proved is small, and its simplex sees how little is left.
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
+from solvers.fleet_bound import bound_of
 from solvers.fleet_program import Program
 
-# Up to so many a count is told by one Boolean each, above by the digits of a binary number.
-_MOST_BY_ONE = 24
+# The first round looks up to so much above the bound, each further one twice as far.
+_ROUNDS = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """What a back end found: the best solution's values, and the cost that no solution goes below.
 
-    Both are None where nothing is known; `proved` is true where the solution is optimal, or where
+    Both are None where nothing is known. `proved` is true where the solution is optimal, or where
     there is provably none. The cost is in the program's unit.
     """
 
@@ -35,99 +36,95 @@ class Found:
         return sum(cost * value for cost, value in zip(program.cost, values, strict=True))
 
 
-def descend(program: Program, seconds: float, bound: int = 0, optimise: bool = True) -> Found:
+def descend(program: Program, seconds: float, optimise: bool = True) -> Found:
     """The cheapest solution, with the proof; after so many seconds the best one so far.
 
-    `bound` is a cost that no solution goes below. Without `optimise` the first one does.
+    Without `optimise` the first solution does.
     """
-    import z3
-
     ends = monotonic() + seconds
-    model = _Model(program, z3)
-    best: Found = Found(None, bound, False)
+    floor = bound_of(program, seconds)
+    if floor is None:
+        return Found(None, None, True)
+    if not optimise:
+        model = _Model(program, program.upper)
+        verdict = model.check(ends)
+        return Found(model.values() if verdict else None, floor.least, verdict is False)
+    bound = floor.least
+    step = max(1, bound // _ROUNDS)
+    dearest = sum(cost * upper for cost, upper in zip(program.cost, program.upper, strict=True))
+    while bound <= dearest:
+        most = bound + step
+        found = _improved(program, floor.upper(program, most), most, ends)
+        if found.values is not None:
+            least = found.cost(program) if found.proved else bound
+            return Found(found.values, least, found.proved)
+        if not found.proved:
+            return Found(None, bound, False)
+        bound = most + 1
+        step *= 2
+    return Found(None, None, True)
+
+
+def _improved(program: Program, upper: Sequence[int], most: int, ends: float) -> Found:
+    """The cheapest solution of at most that cost; proved where it is, or where there is none."""
+    model = _Model(program, upper)
+    best = Found(None, None, False)
     while True:
-        left = ends - monotonic()
-        if left <= 0:
+        model.cost_at_most(most)
+        verdict = model.check(ends)
+        if verdict is None:
             return best
-        verdict = model.check(left)
-        if verdict == z3.unsat:
-            proved = None if best.values is None else best.cost(program)
-            return Found(best.values, proved, True)
-        if verdict != z3.sat:
-            return best
-        best = Found(model.values(), bound, False)
-        cost = best.cost(program)
-        if cost <= bound or not optimise:
-            return Found(best.values, bound, cost <= bound)
-        model.add([(place, -factor) for place, factor in enumerate(program.cost)], 1 - cost)
+        if not verdict:
+            return Found(best.values, None, True)
+        best = Found(model.values(), None, False)
+        most = best.cost(program) - 1
 
 
 class _Model:
-    """A program as pseudo-Boolean constraints."""
+    """A program over whole numbers, each from 0 to its upper end."""
 
-    def __init__(self, program: Program, z3: Any) -> None:
+    def __init__(self, program: Program, upper: Sequence[int]) -> None:
+        import z3
+
         self.z3 = z3
-        self.solver = z3.SolverFor("QF_FD")
-        self.digits: list[list[tuple[int, Any]]] = []
-        for place, upper in enumerate(program.upper):
-            self.digits.append(self._digits(place, upper))
+        self.program = program
+        self.solver = z3.SolverFor("QF_LIA")
+        self.columns = [z3.Int(f"c{place}") if most else None for place, most in enumerate(upper)]
+        for column, most in zip(self.columns, upper, strict=True):
+            if column is not None:
+                self.solver.add(column >= 0, column <= most)
         for row in program.rows:
-            self.add(row.terms, row.least)
-            if row.exactly:
-                self.add([(place, -factor) for place, factor in row.terms], -row.least)
+            total = self._sum(row.terms)
+            self.solver.add(total == row.least if row.exactly else total >= row.least)
 
-    def _digits(self, place: int, upper: int) -> list[tuple[int, Any]]:
-        """Booleans with their weights, whose sum runs from 0 to `upper`."""
+    def _sum(self, terms: Sequence[tuple[int, int]]) -> Any:
+        columns = ((self.columns[place], factor) for place, factor in terms)
+        parts = [factor * column for column, factor in columns if column is not None]
+        return self.z3.Sum(parts) if parts else self.z3.IntVal(0)
+
+    def cost_at_most(self, most: int) -> None:
+        """Demand that the solution costs no more than that."""
+        self.solver.add(self._sum(list(enumerate(self.program.cost))) <= most)
+
+    def check(self, ends: float) -> bool | None:
+        """Whether there is a solution; None where the time is over."""
         z3 = self.z3
-        if upper <= _MOST_BY_ONE:
-            found = [(1, z3.Bool(f"c{place}.{k}")) for k in range(upper)]
-            for (_, lower), (_, higher) in zip(found, found[1:], strict=False):
-                self.solver.add(z3.Implies(higher, lower))
-            return found
-        found = [(2**k, z3.Bool(f"c{place}.{k}")) for k in range(upper.bit_length())]
-        self._at_least([(-weight, digit) for weight, digit in found], -upper)
-        return found
-
-    def add(self, terms: Sequence[tuple[int, int]], least: int) -> None:
-        """Demand that the sum of these multiples of columns is at least that."""
-        self._at_least(
-            [
-                (factor * weight, digit)
-                for place, factor in terms
-                if factor
-                for weight, digit in self.digits[place]
-            ],
-            least,
-        )
-
-    def _at_least(self, terms: Sequence[tuple[int, Any]], least: int) -> None:
-        """A negative multiple of a Boolean is a positive one of its opposite, less a constant."""
-        z3 = self.z3
-        least -= sum(factor for factor, _ in terms if factor < 0)
-        rows = [(z3.Not(digit) if f < 0 else digit, min(abs(f), least)) for f, digit in terms]
-        if least <= 0:
-            return
-        if sum(factor for _, factor in rows) < least:
-            self.solver.add(z3.BoolVal(False))
-        else:
-            self.solver.add(z3.PbGe(rows, least))
-
-    def check(self, seconds: float) -> Any:
-        """The verdict, unknown where the time is over."""
-        z3 = self.z3
+        seconds = ends - monotonic()
+        if seconds <= 0:
+            return None
         self.solver.set("timeout", max(1, int(min(seconds, 1e6) * 1000)))
         try:
             verdict = self.solver.check()
         except z3.Z3Exception:
-            return z3.unknown
+            return None
         if verdict == z3.unknown and "interrupt" in self.solver.reason_unknown():
             raise KeyboardInterrupt
-        return verdict
+        return None if verdict == z3.unknown else bool(verdict == z3.sat)
 
     def values(self) -> tuple[int, ...]:
-        """The value of each column in the model that was found."""
+        """The value of each column in the solution that was found."""
         model = self.solver.model()
         return tuple(
-            sum(w for w, digit in digits if self.z3.is_true(model.eval(digit, True)))
-            for digits in self.digits
+            0 if column is None else model.eval(column, model_completion=True).as_long()
+            for column in self.columns
         )

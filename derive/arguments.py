@@ -52,6 +52,14 @@ def run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--time", type=seconds, default=60.0, metavar="SECONDS", help=TIME)
 
 
+def fleet_arguments(parser: argparse.ArgumentParser) -> None:
+    """Of `derive fleet`."""
+    parser.add_argument("file", help="a TOML file with [[node]] and [[workload]] tables")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--engine", choices=("z3", "highs"), default="", help="what solves it")
+    parser.add_argument("--time", type=seconds, default=60.0, metavar="SECONDS", help=TIME)
+
+
 def words_arguments(parser: argparse.ArgumentParser) -> None:
     """Of the commands that search by words."""
     parser.add_argument("words", nargs="*", help="words to search for")

@@ -201,6 +201,17 @@ def _run(options: argparse.Namespace) -> int:
     return EXIT_CODES[replay(lines, show, options.time, options.keep_going)]
 
 
+def _fleet(options: argparse.Namespace) -> int:
+    from derive.fleet import plan_fleet
+
+    found = plan_fleet(options.file, options)
+    if options.json:
+        _print_json(found.data)
+    else:
+        print(found.text(width=width()))
+    return EXIT_CODES[found.status]
+
+
 def _list(options: argparse.Namespace) -> int:
     from derive import listing
 
@@ -284,6 +295,7 @@ COMMANDS = (
     Command(
         "run", "a file of lines, each answered after those before it", arguments.run_arguments, _run
     ),
+    Command("fleet", "workloads on nodes, at least cost", arguments.fleet_arguments, _fleet),
     Command("list", "formulas, definitions and quantities", arguments.words_arguments, _list),
     Command(
         "show", "a formula or a quantity, with every inversion", arguments.show_arguments, _show

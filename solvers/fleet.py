@@ -86,6 +86,8 @@ def solve_fleet(fleet: Fleet, seconds: float = 60.0, engine: str = "") -> Best |
 
 def fits(fleet: Fleet, seconds: float) -> bool | None:
     """Whether there is any placement; None where that was not found out in the time."""
+    if not fleet.workloads:
+        return True
     name = engine_for(len(fleet.workloads))
     small = pruned(fleet)
     if not all(workload.options for workload in small.workloads):

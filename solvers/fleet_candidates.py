@@ -180,8 +180,11 @@ def _exactly(row: _Row) -> Config | Refused:
     if isinstance(answer, Exact):
         batch = int(answer.value)
         known = row.scenario.with_value("batch", Fraction(batch))
-        values = [_value(solve(Request(name, known)), name) for name in _ASKED]
-        return _with(row.config, batch, values)
+        answers = [solve(Request(name, known)) for name in _ASKED]
+        values = [_value(*pair) for pair in zip(answers, _ASKED, strict=True)]
+        assumed = {name: v for found in answers for name, v in found.evidence.assumed.items()}
+        found = _with(row.config, batch, values)
+        return replace(found, binding=answer.binding, assumed=assumed)
     if isinstance(answer, Infeasible | Contradiction):
         broken = tuple(check.name for check in answer.evidence.checks if not check.holds)
         return Refused(row.config, shown_names(broken) or ("batch",))

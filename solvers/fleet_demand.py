@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -34,7 +34,8 @@ class Demand:
 class Config:
     """One configuration of a workload; what is derived of it is None until it is known.
 
-    `batch` is the largest that breaks nothing, `rate` the requests per second of a busy replica.
+    `batch` is the largest that breaks nothing, `rate` the requests per second of a busy replica,
+    `binding` what a larger batch would break.
     """
 
     pool: Pool
@@ -47,6 +48,8 @@ class Config:
     rate: Any = None
     tpot: Any = None
     ttft: Any = None
+    binding: tuple[str, ...] = ()
+    assumed: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def option(self) -> Option:

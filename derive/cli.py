@@ -202,14 +202,9 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _fleet(options: argparse.Namespace) -> int:
-    from derive.fleet import plan_fleet
+    from derive.fleet import show_fleet
 
-    found = plan_fleet(options.file, options)
-    if options.json:
-        _print_json(found.data)
-    else:
-        print(found.text(width=width()))
-    return EXIT_CODES[found.status]
+    return EXIT_CODES[show_fleet(options)]
 
 
 def _list(options: argparse.Namespace) -> int:

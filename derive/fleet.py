@@ -12,7 +12,6 @@ from derive.fleet_file import read_fleet
 from derive.outcome import Outcome
 from formulas.errors import Problem
 
-ENGINES = ("z3", "highs")
 # Nobody needs to be told what takes no longer.
 _PATIENCE = 1.0
 
@@ -22,6 +21,24 @@ class Options(Protocol):
 
     time: float
     engine: str
+
+
+class Command(Options, Protocol):
+    """The whole command: which file, and in which form it is answered."""
+
+    file: str
+    json: bool
+
+
+def show_fleet(options: Command) -> str:
+    """Print what the fleet of the file comes to; its status."""
+    from derive.as_json import json_text
+    from derive.streams import width
+
+    found = plan_fleet(options.file, options)
+    text = json_text(found.data, sys.stdout.encoding) if options.json else found.text(width=width())
+    print(text)
+    return found.status
 
 
 def plan_fleet(path: str, options: Options) -> Outcome:

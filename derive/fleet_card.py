@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from fractions import Fraction
 from typing import assert_never
 
 from derive.document import Block, Fields, Heading, Line, Table
-from derive.fleet_json import clash_data, open_data, part_text, planned_data, unserved_data
+from derive.fleet_json import (
+    clash_data,
+    money,
+    open_data,
+    part_text,
+    planned_data,
+    unserved_data,
+)
 from derive.outcome import Outcome
 from formulas.amounts import display
 from formulas.catalogue import catalogue
-from formulas.units import parse_unit
 from solvers.fleet_clash import BUDGET, POOL, Part, Way
 from solvers.fleet_demand import Config, Refused
 from solvers.fleet_model import Fleet, Node, Pool
@@ -39,14 +44,11 @@ def outcome_of(found: Found, pools: tuple[Pool, ...], seconds: float) -> Outcome
         case Undecided():
             text = f"no placement was found in {seconds:g} s; none costs less than "
             text += f"{money(found.bound)}; --time gives it more"
-            return Outcome("unproved", (Heading(f"error[unproved]: {text}"),), open_data(found, text))
+            return Outcome(
+                "unproved", (Heading(f"error[unproved]: {text}"),), open_data(found, text)
+            )
         case _:
             assert_never(found)
-
-
-def money(amount: Fraction) -> str:
-    """An amount of USD per hour."""
-    return display(amount, parse_unit("$/h"))
 
 
 def _shown(name: str, value: object) -> str:
@@ -148,7 +150,9 @@ def _cuts(found: Planned) -> list[tuple[str, str]]:
     for node in found.best.placed.nodes:
         for text in _cut_texts(node):
             ways[node.pool, text] += 1
-    texts = [f"{count} GPU{'s' * (count > 1)} of {pool}: {text}" for (pool, text), count in ways.items()]
+    texts = [
+        f"{count} GPU{'s' * (count > 1)} of {pool}: {text}" for (pool, text), count in ways.items()
+    ]
     return [("" if place else "cut", text) for place, text in enumerate(texts)]
 
 

@@ -132,8 +132,7 @@ def _pool(row: Mapping[str, Any], number: int) -> Pool:
     cut = row.get("mig", False)
     if isinstance(cut, bool):
         if cut and not mig_profiles(gpu):
-            problem = Problem("mig", f"{gpu.name} has no MIG profiles")
-            raise at(where, "mig", problem)
+            raise at(where, "mig", Problem("mig", f"{gpu.name} has no MIG profiles"))
         profiles = plain_profiles(gpu) if cut else ()
     else:
         profiles = tuple(str(item) for item in items_of(cut, "mig", where))
@@ -222,7 +221,7 @@ def _tp(row: Mapping[str, Any], where: str) -> tuple[int, ...]:
 def _statements(
     table: Mapping[str, Any], where: str, lines: tuple[str, ...]
 ) -> tuple[Statement, ...]:
-    """What keys and lines of facts state; Problem, which names the key, for what a fleet refuses."""
+    """What keys and lines of facts state; Problem, which names the key, where one is refused."""
     found: list[Statement] = []
     for key, value in table.items():
         if isinstance(value, dict):

@@ -23,7 +23,7 @@ def planned_data(found: Planned) -> dict[str, Any]:
         "find": FIND,
         "value": plain(best.placed.cost),
         "unit": UNIT,
-        "display": _money(best.placed.cost),
+        "display": money(best.placed.cost),
         "bound": plain(best.bound),
         "gap": best.gap,
         "proved": best.proved,
@@ -104,7 +104,7 @@ def part_text(fleet: Fleet, part: Part) -> str:
     """A part of a fleet as a clash names it."""
     kind, name = part
     if kind == BUDGET:
-        return f"max_cost_per_hour {_money(fleet.budget or Fraction(0))}"
+        return f"max_cost_per_hour {money(fleet.budget or Fraction(0))}"
     if kind == POOL:
         pool = fleet.pool(name)
         nodes = f"{pool.nodes} node{'s' * (pool.nodes > 1)}"
@@ -121,5 +121,9 @@ def _none(status: str, message: str) -> dict[str, Any]:
     return {"status": status, "find": FIND, "value": None, "unit": UNIT, "message": message}
 
 
-def _money(amount: Fraction) -> str:
-    return display(amount, parse_unit("$/h"))
+def money(amount: Fraction) -> str:
+    """An amount of USD per hour, to the cent where it is one."""
+    cents = amount * 100
+    if cents.denominator > 1 or not amount:
+        return display(amount, parse_unit("$/h"))
+    return f"${cents.numerator // 100}.{cents.numerator % 100:02}/h"

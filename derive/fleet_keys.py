@@ -66,7 +66,7 @@ def tables_of(data: Mapping[str, Any], key: str, most: int) -> list[Mapping[str,
 
 _EXAMPLES = {
     "node": '[[node]] with name = "a", gpu = "h100-sxm", nodes = 2, price_per_gpu_hour = 2.50',
-    "workload": '[[workload]] with name, model, arrival_rate, prompt, output, tpot_slo',
+    "workload": "[[workload]] with name, model, arrival_rate, prompt, output, tpot_slo",
 }
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from time import monotonic
 
 from solvers.fleet_milp import branch_and_bound, installed
-from solvers.fleet_model import Fleet, Option, Placed, Pool, Workload
+from solvers.fleet_model import Fleet, Placed
 from solvers.fleet_place import Wrong, placed
 from solvers.fleet_program import Program, program_of
 from solvers.fleet_prune import pruned

@@ -167,9 +167,7 @@ def _between(low: int, high: int) -> list[int]:
 
 def _with(config: Config, batch: int, values: Sequence[Any]) -> Config:
     replicas, rate, tpot, ttft = values
-    return replace(
-        config, batch=batch, replicas=round(replicas), rate=rate, tpot=tpot, ttft=ttft
-    )
+    return replace(config, batch=batch, replicas=round(replicas), rate=rate, tpot=tpot, ttft=ttft)
 
 
 # -- exactly

@@ -210,5 +210,3 @@ def with_nodes(fleet: Fleet, name: str, nodes: int) -> Fleet:
     """The fleet in which that pool has so many nodes."""
     rows = (replace(pool, nodes=nodes) if pool.name == name else pool for pool in fleet.pools)
     return replace(fleet, pools=tuple(rows))
-
-

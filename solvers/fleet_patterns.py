@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from formulas.errors import Problem
 from solvers.fleet_model import Pool, Profile
@@ -54,9 +55,7 @@ def alone(pool: Pool, name: str) -> int:
     return max((cut.counts[0] for cut in cuts_of(pool, (name,))), default=0)
 
 
-def _fits(
-    pool: Pool, profiles: Sequence[Profile], counts: Counts, index: int, unit: int
-) -> bool:
+def _fits(pool: Pool, profiles: Sequence[Profile], counts: Counts, index: int, unit: int) -> bool:
     """Whether one more instance fits that begins at this unit, behind those that are placed."""
     profile = profiles[index]
     taken = sum(n * row.slices for n, row in zip(counts, profiles, strict=True))
@@ -88,7 +87,7 @@ def fillings_of(pool: Pool, sizes: Sequence[int]) -> tuple[Counts, ...]:
 def is_chain(sizes: Iterable[int]) -> bool:
     """Whether each size divides the next, so that blocks of any kind pack without gaps."""
     rows = sorted(set(sizes))
-    return all(larger % smaller == 0 for smaller, larger in zip(rows, rows[1:], strict=False))
+    return all(larger % smaller == 0 for smaller, larger in pairwise(rows))
 
 
 def maximal(counts: Iterable[Counts]) -> tuple[Counts, ...]:

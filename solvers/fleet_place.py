@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from solvers.fleet_model import Fleet, Instance, Node, Option, Placed, Pool
-from solvers.fleet_program import Program
+from solvers.fleet_program import Column, Program
 
 
 class Wrong(Exception):
@@ -40,7 +40,7 @@ def placed(fleet: Fleet, program: Program, values: Sequence[int]) -> Placed:
 def _nodes(
     pool: Pool,
     program: Program,
-    by_name: Mapping[tuple[str, ...], int],
+    by_name: Mapping[Column, int],
     choice: Mapping[str, Option],
 ) -> list[Node]:
     """The nodes of one pool that hold anything."""
@@ -66,9 +66,7 @@ def _nodes(
     return [Node(pool.name, tuple(w), tuple(c)) for w, c in rows if w or c]
 
 
-def _rooms(
-    pool: Pool, program: Program, by_name: Mapping[tuple[str, ...], int]
-) -> list[dict[int, int]]:
+def _rooms(pool: Pool, program: Program, by_name: Mapping[Column, int]) -> list[dict[int, int]]:
     """For each node how many pieces of each size it takes; of size 0: GPUs for any pieces."""
     if pool.name not in program.fillings:
         return [{0: pool.node_gpus} for _ in range(pool.nodes)]
@@ -95,7 +93,7 @@ def _place(pool: Pool, room: list[dict[int, int]], size: int) -> int:
 def _instances(
     pool: Pool,
     program: Program,
-    by_name: Mapping[tuple[str, ...], int],
+    by_name: Mapping[Column, int],
     here: Mapping[str, Option],
 ) -> list[tuple[Instance, ...]]:
     """The GPUs that are cut, each with the instances on it; empty ones are left out."""

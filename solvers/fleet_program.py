@@ -14,7 +14,7 @@ from math import gcd, lcm
 from solvers.fleet_model import Fleet, Option, Pool
 from solvers.fleet_patterns import Cut, cuts_of, fillings_of, is_chain
 
-Column = tuple[str, ...]
+Column = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def program_of(fleet: Fleet) -> Program:
     """The program whose solutions are the ways to place the fleet."""
     build = _Builder(fleet)
     for workload in fleet.workloads:
-        names = []
+        names: list[Column] = []
         for index, option in enumerate(workload.options):
             names.append(("option", workload.name, str(index)))
             build.column(names[-1], 1, fleet.pool(option.pool).price * option.whole_gpus)
@@ -123,14 +123,18 @@ def _cut(build: _Builder, pool: Pool) -> None:
             if count
         )
         build.column(("cut", pool.name, str(index)), min(pool.gpus, max(asked)), pool.price)
-    for place, name in enumerate(names):
-        supply = {("cut", pool.name, str(i)): cut.counts[place] for i, cut in enumerate(cuts)}
-        build.row({**supply, **{n: -count for n, count in demand[name].items()}}, 0)
+    for place, profile in enumerate(names):
+        supply: dict[Column, int] = {
+            ("cut", pool.name, str(i)): cut.counts[place] for i, cut in enumerate(cuts)
+        }
+        build.row({**supply, **{n: -count for n, count in demand[profile].items()}}, 0)
 
 
 def _fill(build: _Builder, pool: Pool) -> None:
     """The nodes have room for whole replicas and for the GPUs that are cut."""
-    cut = {("cut", pool.name, str(i)): 1 for i, _ in enumerate(build.cuts[pool.name][1])}
+    cut: dict[Column, int] = {
+        ("cut", pool.name, str(i)): 1 for i, _ in enumerate(build.cuts[pool.name][1])
+    }
     whole = {name: option for name, option in build.options(pool.name) if option.gpus}
     sizes = tuple(sorted({option.gpus for option in whole.values()} | ({1} if cut else set())))
     if not sizes:
@@ -156,7 +160,7 @@ def _fill_by_patterns(
 ) -> None:
     fillings = fillings_of(pool, sizes)
     build.fillings[pool.name] = (sizes, fillings)
-    names = [("fill", pool.name, str(index)) for index, _ in enumerate(fillings)]
+    names: list[Column] = [("fill", pool.name, str(index)) for index, _ in enumerate(fillings)]
     for name in names:
         build.column(name, pool.nodes, Fraction(0))
     for place, size in enumerate(sizes):

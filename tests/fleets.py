@@ -58,3 +58,35 @@ def _workload(
     if not options:
         options.append(Option(pools[0].name, max(1, round(load)), gpus=1))
     return Workload(name, tuple(options))
+
+
+def small_fleet(seed: int) -> Fleet:
+    """Two or three workloads on two small pools, so that every choice can be looked at."""
+    choose = random.Random(seed)
+    pools = tuple(
+        Pool(
+            name,
+            choose.choice((1, 1, 2)),
+            choose.choice((1, 2, 4, 6, 8)),
+            Fraction(choose.randint(50, 500), 100),
+            name,
+            EIGHTHS if choose.random() < 0.7 else (),
+            8,
+            7,
+        )
+        for name in ("one", "two")
+    )
+    return Fleet(pools, tuple(_few(choose, f"w{n}", pools) for n in range(choose.choice((2, 3)))))
+
+
+def _few(choose: random.Random, name: str, pools: tuple[Pool, ...]) -> Workload:
+    options = []
+    crowd = choose.choice((0, 0, 1, 3))
+    for pool in pools:
+        sizes = [size for size in (1, 2, 3, 4, 6, 8) if size <= pool.node_gpus]
+        for size in choose.sample(sizes, min(2, len(sizes))):
+            options.append(Option(pool.name, choose.choice((1, 1, 2, 3)) + crowd, gpus=size))
+        for profile in choose.sample(pool.profiles, 2 if pool.profiles else 0):
+            replicas = choose.choice((1, 2, 3, 4)) + crowd
+            options.append(Option(pool.name, replicas, profile=profile.name))
+    return Workload(name, tuple(choose.sample(options, min(5, len(options)))))

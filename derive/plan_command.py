@@ -16,6 +16,10 @@ from formulas.errors import Problem
 
 def run(options: argparse.Namespace) -> str:
     """Print what the command of these options comes to; its status."""
+    if options.command == "plan" and is_fleet(options.file):
+        from derive.fleet import show_fleet
+
+        return show_fleet(options)
     if options.command == "launch":
         found = launch_file(options.file, options.time, options.engine)
     else:
@@ -25,6 +29,11 @@ def run(options: argparse.Namespace) -> str:
     else:
         print(found.text(False, width()))
     return found.status
+
+
+def is_fleet(path: str) -> bool:
+    """Whether the file has workloads on an inventory instead of one plan."""
+    return bool(load(path).keys() & {"workload", "node"})
 
 
 def plan_file(path: str, seconds: float, top: int | None = None) -> Outcome:

@@ -53,6 +53,7 @@ class MigProfile:
     placement_starts: tuple[int, ...]
     placement_size: int
     placement_units: int
+    gpu_slices: int
     instances: int
     row: Mapping[str, Any]
 
@@ -223,6 +224,7 @@ def _profile(row: Mapping[str, Any], table: Mapping[str, Any]) -> MigProfile:
         placement_starts=row["placement_starts"],
         placement_size=row["placement_size"],
         placement_units=table["placement_units"],
+        gpu_slices=table["compute_slices"],
         instances=_packed(row, table),
         row=row,
     )

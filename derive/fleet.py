@@ -1,4 +1,4 @@
-"""`derive fleet FILE.toml`: several workloads on an inventory, at least cost per hour."""
+"""`derive plan FILE.toml`: several workloads on an inventory, at least cost per hour."""
 
 from __future__ import annotations
 

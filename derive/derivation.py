@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from derive import document as card
 from derive.asked import Asked
 from derive.derivation_limits import bound_blocks, inverse_blocks, is_isolated, limit_blocks
 from derive.derivation_parts import (
@@ -77,7 +78,8 @@ def _answer_blocks(reply: Reply) -> list[Block]:
     """The answer in a line, and what the card says beside it."""
     answer, asked = reply.answer, reply.asked
     if not isinstance(answer, Exact | Choice | Range):
-        wanted = [b for b in reply.document() if not (isinstance(b, Fields) and not b.rows)]
+        # How to see the steps is of no use here: they follow.
+        wanted = [b for b in reply.document() if not _is_hint(b)]
         return [Section("Answer"), *card_blocks(tuple(wanted))]
     heads = [block.text for block in reply.document() if isinstance(block, Heading)]
     parts: list[Any] = [Strong(" ".join(heads[0].split("    ")) if heads else "")]
@@ -97,6 +99,10 @@ def _answer_blocks(reply: Reply) -> list[Block]:
     blocks += [Note((f"{note}.",)) for note in remarks(answer, asked.quantity.domain)
                if note not in answer.evidence.notes]  # fmt: skip
     return blocks
+
+
+def _is_hint(block: card.Block) -> bool:
+    return isinstance(block, Fields) and [label for label, _ in block.rows] == ["steps"]
 
 
 def _plain(value: Any) -> str:

@@ -102,7 +102,7 @@ def _peel(setting: Setting, link: Link, sign: str, goal: Any) -> Peel | None:
     expr, decides = _deciding(link.relation.value, setting.values)
     moving = []
     for symbol in sorted(expr.free_symbols, key=lambda s: s.name):
-        if setting.depends(symbol.name):
+        if _moves(setting, symbol.name):
             slope = sympy.diff(expr, symbol)
             size = evaluate(slope, setting.values.__getitem__)
             if not (is_number(size) and size == 0):
@@ -118,6 +118,15 @@ def _peel(setting: Setting, link: Link, sign: str, goal: Any) -> Peel | None:
     rises = bool(size > 0)
     turned = sign if rises else _FLIPPED[sign]
     return Peel(link, name, expr, slope, rises, goal, sign, root, then, turned, decides)
+
+
+def _moves(setting: Setting, name: str) -> bool:
+    """Whether the quantity changes with what is asked: of a dense model the share of experts that
+    is read stays 1, whatever the batch.
+    """
+    if not setting.depends(name):
+        return False
+    return VOCABULARY[setting.find].symbol in _composed(setting, name, {}).free_symbols
 
 
 def root_of(relation: Relation, name: str, values: Mapping[str, Any]) -> Any:

@@ -21,7 +21,7 @@ from solvers.straight import Straight, exact_source, numpy_source
 
 FOLDER = "DERIVE_CACHE"
 # Part of the key: code printed by another printer is another kernel.
-_VERSION = "1"
+_VERSION = "2"
 _LARGEST = 1_000_000
 # The functions that printed code calls.
 _CALLED = frozenset((

@@ -51,8 +51,30 @@ def straight(
     )
 
 
-def _names(expr: Any) -> set[str]:
-    return {symbol.name for symbol in getattr(expr, "free_symbols", ())}
+@lru_cache(maxsize=8192)
+def _names(expr: Any) -> frozenset[str]:
+    return frozenset(symbol.name for symbol in getattr(expr, "free_symbols", ()))
+
+
+def shared(line: Straight) -> Straight:
+    """The same line in which what several steps compute is a step of its own, computed once."""
+    import sympy
+
+    names = [name for name, _ in line.steps]
+    parts, exprs = sympy.cse([expr for _, expr in line.steps])
+    temporary = {symbol.name: expr for symbol, expr in parts}
+    steps: list[tuple[str, Any]] = []
+    done: set[str] = set()
+
+    def emit(name: str, expr: Any) -> None:
+        for other in sorted(_names(expr) & temporary.keys() - done):
+            emit(other, temporary[other])
+        done.add(name)
+        steps.append((name, expr))
+
+    for name, expr in zip(names, exprs, strict=True):
+        emit(name, expr)
+    return Straight(line.inputs, tuple(steps), line.outputs, line.watched)
 
 
 class FlatPrinter(ArrayPrinter):
@@ -94,7 +116,11 @@ def _printed(expr: Any) -> str:
 def numpy_source(line: Straight) -> str:
     """Python code of `kernel(inputs)`: a tuple of the outputs, and last where one is in doubt."""
     rows = [f"def kernel({', '.join(map(_plain, line.inputs))}):"]
-    rows += [f"    {_plain(name)} = {_printed(expr)}" for name, expr in line.steps]
+    last = _last_uses(line)
+    for place, (name, expr) in enumerate(line.steps):
+        rows.append(f"    {_plain(name)} = {_printed(expr)}")
+        # A large array that is not needed any more makes room for the next one.
+        rows += [f"    {_plain(other)} = None" for other in last.get(place, ())]
     rows.append("    _doubt = False")
     for left, right in line.watched:
         other = "numpy.rint(_left)" if right is None else _printed(right)
@@ -105,6 +131,19 @@ def numpy_source(line: Straight) -> str:
     found = "".join(f"{_plain(name)}, " for name in line.outputs)
     rows.append(f"    return ({found}_doubt)")
     return "\n".join(rows) + "\n"
+
+
+def _last_uses(line: Straight) -> dict[int, list[str]]:
+    """By the place of a step, the earlier steps that nothing needs behind it."""
+    kept = set(line.outputs) | {n for pair in line.watched for side in pair for n in _names(side)}
+    place_of = {}
+    for place, (name, expr) in enumerate(line.steps):
+        place_of |= dict.fromkeys([*_names(expr), name], place)
+    found: dict[int, list[str]] = {}
+    for name, _ in line.steps:
+        if name not in kept:
+            found.setdefault(place_of[name], []).append(name)
+    return found
 
 
 def exact_source(line: Straight) -> tuple[str, tuple[Any, ...]]:
@@ -156,4 +195,4 @@ def _plain(name: str) -> str:
 
 
 __all__ = ["NEAR", "FlatPrinter", "Straight", "exact_source", "identifier", "numpy_source",
-           "straight"]  # fmt: skip
+           "shared", "straight"]  # fmt: skip

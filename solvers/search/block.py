@@ -13,7 +13,7 @@ from solvers.number import CONTEXT, is_number
 from solvers.search.line import Line
 from solvers.search.program import Program, Test, names_in
 from solvers.search.trend import LINE, Trend, Trends, computed
-from solvers.straight import NEAR, straight
+from solvers.straight import NEAR, Straight, straight
 
 _WHOLE = 2.0**53
 _LEFT, _RIGHT = "side.left", "side.right"
@@ -46,6 +46,7 @@ class Block:
         self.moving: dict[str, Trend] = {} if line is None else {line.name: LINE}
         self._steps: list[tuple[str, Any]] = []
         self._exact: dict[Any, Any] = {}
+        self._lines: dict[tuple[Any, ...], tuple[Straight, Callable[..., Any]]] = {}
         for name, expr in program.steps:
             self._add(name, expr)
         one = numpy.ones(self.size, int)
@@ -135,23 +136,30 @@ class Block:
         """The expressions in these configurations at these places of the line, and any doubt."""
         import numpy
 
-        names = [f"out.{i}" for i in range(len(exprs))]
-        steps = [*self._steps, *zip(names, exprs, strict=True)]
-        line = straight(steps, names)
-        watched = [
-            (left, right)
-            for _, expr in line.steps
-            for left, right, inputs in decisions(expr)
-            if not all(self._is_whole(n) for n in inputs)
-        ]
-        line = straight(steps, names, watched)
+        key = tuple(exprs)
+        if key not in self._lines:
+            self._lines[key] = self._line(key)
+        line, kernel = self._lines[key]
         given = [self._column(name, rows, places) for name in line.inputs]
         with numpy.errstate(all="ignore"):
-            *found, doubt = numpy_kernel(line)(*given)
+            *found, doubt = kernel(*given)
         size = len(rows)
         return [numpy.broadcast_to(numpy.asarray(row, float), size) for row in found], (
             numpy.broadcast_to(doubt, size)
         )
+
+    def _line(self, exprs: tuple[Any, ...]) -> tuple[Straight, Callable[..., Any]]:
+        """The steps that the expressions rest on, with what is to be watched, as a kernel."""
+        names = [f"out.{i}" for i in range(len(exprs))]
+        steps = [*self._steps, *zip(names, exprs, strict=True)]
+        watched = [
+            (left, right)
+            for _, expr in straight(steps, names).steps
+            for left, right, inputs in decisions(expr)
+            if not all(self._is_whole(n) for n in inputs)
+        ]
+        line = straight(steps, names, watched)
+        return line, numpy_kernel(line)
 
     def _column(self, name: str, rows: Any, places: Any) -> Any:
         import numpy

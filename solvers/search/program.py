@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import sympy
+
 from formulas.catalogue import catalogue
 from formulas.deployment.constraints import GRIDS
 from formulas.errors import Problem
@@ -20,7 +22,7 @@ from solvers.answer import Answer, Contradiction
 from solvers.chain import Chain
 from solvers.exact import evaluate
 from solvers.found import Found, Lacking
-from solvers.number import Number, Undefined, is_number, to_sympy
+from solvers.number import Number, Undefined, from_sympy, is_number, to_sympy
 from solvers.plan import _behind, _calculation, _deciding
 from solvers.solve import Request, chain_of, settled_of
 
@@ -122,7 +124,7 @@ def program_of(
     needed += [n for condition in deciding for n in condition.inputs]
     found = _behind(chain, list(dict.fromkeys(needed)))
     true, false = _deciding(chain, found)
-    facts, steps = _split(found, varied)
+    facts, steps = _folded(*_split(found, varied), varied)
     return Program(facts, varied, steps, true, false, (*tests, *standing), unchecked)
 
 
@@ -162,6 +164,27 @@ def _split(
         message = f"{inferred[0]} would follow backwards from what is searched"
         raise Problem("plan", message, (f"state {inferred[0]}",), inferred[0])
     return facts, tuple(steps)
+
+
+def _folded(
+    facts: dict[str, Number], steps: tuple[tuple[str, Any], ...], varied: frozenset[str]
+) -> tuple[dict[str, Number], tuple[tuple[str, Any], ...]]:
+    """The steps without what is 0 or 1 everywhere: a dense model has no experts to compute."""
+    plain = {n: v for n, v in facts.items() if n not in varied and v in (0, 1)}
+    known = {catalogue().quantities[n].symbol: to_sympy(v) for n, v in plain.items()}
+    found = dict(facts)
+    kept: list[tuple[str, Any]] = []
+    for name, expr in steps:
+        folded = expr.xreplace(known)
+        if folded.has(sympy.zoo, sympy.nan, sympy.oo):
+            folded = expr
+        if folded.is_Rational:
+            found[name] = from_sympy(folded)
+            if found[name] in (0, 1):
+                known[catalogue().quantities[name].symbol] = folded
+        else:
+            kept.append((name, folded))
+    return found, tuple(kept)
 
 
 def _limits(scenario: Scenario) -> list[Test]:

@@ -76,13 +76,14 @@ def _by_program(
             programs.append(_program(search, varied, kinds, numbers, int(left[0])))
         program = programs[tried]
         tried += 1
-        own = left[_right(program, space, kinds[left], [n[left] for n in numbers])]
+        tried_block = _block(program, space, kinds[left], [n[left] for n in numbers])
+        own = left[_right(program, space, tried_block)]
         if tried == len(programs) and (not len(own) or own[0] != left[0]):
             raise Problem("plan", "the steps of a configuration cannot be told", ())
-        left = numpy.setdiff1d(left, own, assume_unique=True)
         if len(own):
             mine, places_of = kinds[own], [n[own] for n in numbers]
-            block = _block(program, space, mine, places_of)
+            whole = len(own) == tried_block.size
+            block = tried_block if whole else _block(program, space, mine, places_of)
             tests = _tests(program, search.task)
             rows = numpy.arange(block.size)
 
@@ -92,6 +93,7 @@ def _by_program(
             pieces = pieces_of(block, tests, rows, search.lenient, words)
             search.unchecked |= dict.fromkeys(program.unchecked)
             yield block, tests, pieces
+        left = numpy.setdiff1d(left, own, assume_unique=True)
 
 
 def _named(space: Space, kinds: Any, atom: IsNamed) -> Any:
@@ -134,17 +136,16 @@ def _compared(logic: Logic) -> list[Test]:
     return [atom.test for atom in atoms_of(logic) if isinstance(atom, Compares)]
 
 
-def _right(program: Program, space: Space, kinds: Any, numbers: Sequence[Any]) -> Any:
+def _right(program: Program, space: Space, block: Block) -> Any:
     """Where what the program takes for true is true, and for false is false."""
     import numpy
 
-    block = _block(program, space, kinds, numbers)
-    found = numpy.ones(len(kinds), bool)
+    found = numpy.ones(block.size, bool)
     for conditions, wanted in ((program.true, True), (program.false, False)):
         for condition in conditions:
             if block.moves(condition.expr):
                 raise Problem("plan", f"{condition.name} depends on {space.order}", ())
-            truth = numpy.broadcast_to(computed(condition.expr, block.values), len(kinds))
+            truth = numpy.broadcast_to(computed(condition.expr, block.values), block.size)
             found &= truth.astype(bool) == wanted
     return found
 

@@ -106,7 +106,8 @@ def test_a_look_changes_nothing(row: str) -> None:
 
 @pytest.mark.parametrize(
     "row", ["max contxt", "batch = 80 gb", "drop tpot", "edit 9 batch = 1", "edit 1 batc = 3",
-            "undo x", "set digits 99", "set colour red", "load nowhere.derive", "kv_bytes_per_token = 400 KiB"],
+            "undo x", "set digits 99", "set colour red", "load nowhere.derive",
+            "kv_bytes_per_token = 400 KiB"],
 )  # fmt: skip
 def test_a_line_that_cannot_be_said_changes_nothing(row: str) -> None:
     before = said(SHEET)
@@ -315,7 +316,7 @@ def test_help_on_a_quantity_is_its_page(line: str) -> None:
 
 @pytest.mark.parametrize("name", ["ring_all_reduce", "llama-3.1-70b", "h100-sxm"])
 def test_help_on_a_formula_a_model_or_a_gpu(name: str) -> None:
-    assert name.split("-")[0] in START.say(f"? {name}")[1].text()
+    assert name.partition("-")[0] in START.say(f"? {name}")[1].text()
 
 
 def test_help_on_nothing_says_what_there_is() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 HOME = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted((HOME / "examples").glob("*.py"))
+SESSIONS = sorted((HOME / "examples").glob("*.derive"))
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
@@ -28,6 +29,26 @@ def test_an_example_prints_what_is_stored(example: Path, request: pytest.Fixture
     if request.config.getoption("--update-golden"):
         stored.write_text(run.stdout, encoding="utf-8")
     assert run.stdout == stored.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("session", SESSIONS, ids=lambda path: path.stem)
+def test_a_saved_session_is_answered_as_stored(
+    session: Path, request: pytest.FixtureRequest
+) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "derive", "run", f"examples/{session.name}"],
+        cwd=HOME,
+        env={**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        check=False,
+    )
+    assert (run.returncode, run.stderr) == (0, b"")
+    # Its last line is a check, which holds.
+    assert b"derive> check " in run.stdout
+    stored = session.with_suffix(".out")
+    if request.config.getoption("--update-golden"):
+        stored.write_bytes(run.stdout)
+    assert run.stdout.decode() == stored.read_text(encoding="utf-8")
 
 
 def test_there_are_examples() -> None:

@@ -198,6 +198,17 @@ def test_the_carets_of_an_edit_stand_under_the_line_as_typed() -> None:
     assert line[slice(*caught.value.span)] == "gb"
 
 
+def test_undo_says_what_it_undoes(tmp_path: Path) -> None:
+    path = tmp_path / "two.derive"
+    path.write_text("n_layers = 64\nd_head = 64\n")
+    after = said("batch = 2", "tp = 4", "edit 1 batch = 3", f"load {path}", "reset")
+    told = []
+    while after.past:
+        after, outcome = after.say("undo")
+        told.append(outcome.text().split(maxsplit=1)[1])
+    assert told == ["reset", "2 lines of a file", "edit 1 batch = 3", "tp = 4", "batch = 2"]
+
+
 # -- settings
 
 

@@ -60,8 +60,11 @@ def _step(before: State, after: State) -> str:
         return new[-1].line
     if not new:
         return "reset"
-    fresh = [entry.line for entry in new if entry not in old]
-    return f"{len(new)} lines{f', new: {fresh[0]}' if fresh else ''}"
+    if len(new) == len(old):
+        pairs = enumerate(zip(old, new, strict=True), start=1)
+        changed = [f"edit {number} {two.line}" for number, (one, two) in pairs if one != two]
+        return changed[0] if changed else "edit"
+    return f"{len(new) - len(old)} lines of a file"
 
 
 def say_reset(dialogue: Dialogue, cursor: Cursor) -> tuple[Dialogue, Outcome]:

@@ -106,7 +106,8 @@ def test_a_look_changes_nothing(row: str) -> None:
 
 @pytest.mark.parametrize(
     "row", ["max contxt", "batch = 80 gb", "drop tpot", "edit 9 batch = 1", "edit 1 batc = 3",
-            "undo x", "set digits 99", "set colour red", "load nowhere.derive", "kv_bytes_per_token = 400 KiB"],
+            "undo x", "set digits 99", "set colour red", "load nowhere.derive",
+            "kv_bytes_per_token = 400 KiB"],
 )  # fmt: skip
 def test_a_line_that_cannot_be_said_changes_nothing(row: str) -> None:
     before = said(SHEET)
@@ -195,6 +196,17 @@ def test_the_carets_of_an_edit_stand_under_the_line_as_typed() -> None:
     assert caught.value.line == line
     assert caught.value.span is not None
     assert line[slice(*caught.value.span)] == "gb"
+
+
+def test_undo_says_what_it_undoes(tmp_path: Path) -> None:
+    path = tmp_path / "two.derive"
+    path.write_text("n_layers = 64\nd_head = 64\n")
+    after = said("batch = 2", "tp = 4", "edit 1 batch = 3", f"load {path}", "reset")
+    told = []
+    while after.past:
+        after, outcome = after.say("undo")
+        told.append(outcome.text().split(maxsplit=1)[1])
+    assert told == ["reset", "2 lines of a file", "edit 1 batch = 3", "tp = 4", "batch = 2"]
 
 
 # -- settings
@@ -315,7 +327,7 @@ def test_help_on_a_quantity_is_its_page(line: str) -> None:
 
 @pytest.mark.parametrize("name", ["ring_all_reduce", "llama-3.1-70b", "h100-sxm"])
 def test_help_on_a_formula_a_model_or_a_gpu(name: str) -> None:
-    assert name.split("-")[0] in START.say(f"? {name}")[1].text()
+    assert name.partition("-")[0] in START.say(f"? {name}")[1].text()
 
 
 def test_help_on_nothing_says_what_there_is() -> None:

@@ -136,7 +136,7 @@ def numpy_source(line: Straight) -> str:
 def _last_uses(line: Straight) -> dict[int, list[str]]:
     """By the place of a step, the earlier steps that nothing needs behind it."""
     kept = set(line.outputs) | {n for pair in line.watched for side in pair for n in _names(side)}
-    place_of = {}
+    place_of: dict[str, int] = {}
     for place, (name, expr) in enumerate(line.steps):
         place_of |= dict.fromkeys([*_names(expr), name], place)
     found: dict[int, list[str]] = {}

@@ -24,7 +24,7 @@ from solvers.search.plan import planned
 from solvers.search.program import program_of
 from solvers.search.space import space_of
 from solvers.search.task import TIES, TOLD, Goal, Task
-from solvers.straight import shared, straight
+from solvers.straight import straight
 
 PRICES = {"h100-sxm": 2.5, "h200-sxm": 3.5, "a100-80gb-sxm": 1.5, "l40s": 1.0, "b200": 5.0}
 LINE = "model llama-3.1-70b, prompt = 3000, output = 1000, arrival_rate = 4"
@@ -99,9 +99,9 @@ class Grid:
 
     def __init__(self, batch: int) -> None:
         own = task("tpot <= 50 ms, ttft <= 2 s", batch)
-        over = tuple(a if a.name != "weight_dtype" else Axis("weight_dtype", ("bf16", "fp8"))
-                     for a in own.over if a.name != "gpu") + (
-            Axis("gpu", tuple(find_gpu(n).name for n in ("h100-sxm", "h200-sxm", "b200"))),)  # fmt: skip
+        gpus = tuple(find_gpu(n).name for n in ("h100-sxm", "h200-sxm", "b200"))
+        other = {"weight_dtype": ("bf16", "fp8"), "gpu": gpus}
+        over = tuple(Axis(a.name, other.get(a.name, a.values)) for a in own.over)
         self.space = space_of(own.scenario, over, own.prices)
         kinds = list(range(len(self.space.kinds)))
         varied = self.space.varied(kinds)
@@ -124,8 +124,7 @@ class Grid:
 
     def flat(self) -> dict[str, Any]:
         shape = numpy.broadcast_shapes(*(a.shape for a in self.axes.values()))
-        wide = {n: numpy.broadcast_to(a, shape).reshape(-1).copy() for n, a in self.axes.items()}
-        return wide
+        return {n: numpy.broadcast_to(a, shape).reshape(-1).copy() for n, a in self.axes.items()}
 
     def chunks(self) -> Any:
         """The outputs of every kind and TP, so that a chunk stays in the cache."""
@@ -156,9 +155,9 @@ def main() -> None:
     print(f"kernel / hand-written numpy, {million.size} points flat: {own / hand:.2f}")
     chunked = seconds(lambda: [None for _ in million.chunks()])
     print(f"grid in chunks / flat mesh, {million.size} points: {chunked / own:.2f}")
-    wide = ten.flat()
-    slow = seconds(lambda: ten.kernel(*ten.inputs(wide)), 1)
-    del wide
+    wide = [ten.inputs(ten.flat())]
+    slow = seconds(lambda: ten.kernel(*wide[0]), 1)
+    wide.clear()
     quick = seconds(lambda: [None for _ in ten.chunks()])
     print(f"grid in chunks / flat mesh, {ten.size} points: {quick / slow:.2f}")
 

@@ -197,14 +197,13 @@ def _run(options: argparse.Namespace) -> int:
         else:
             print(shown(line, found, width()), flush=True)
 
-    lines = lines_of(options.file)
-    return EXIT_CODES[replay(lines, show, options.time, options.keep_going)]
+    return EXIT_CODES[replay(lines_of(options.file), show, options.time, options.keep_going)]
 
 
 def _fleet(options: argparse.Namespace) -> int:
-    from derive.fleet import show_fleet
+    from derive.fleet import show_fleet as show
 
-    return EXIT_CODES[show_fleet(options)]
+    return EXIT_CODES[show(options)]
 
 
 def _list(options: argparse.Namespace) -> int:

@@ -138,8 +138,7 @@ def _ask(options: argparse.Namespace) -> int:
     if options.jsonl:
         _refuse_beside_jsonl(options)
         return ask_lines(sys.stdin.buffer, sys.stdout, options.time)
-    text = _question(options)
-    options.line = text
+    options.line = text = _question(options)
     found = ask_once(text, options.time)
     if options.json:
         _print_json(found.data)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from derive.asked import refuse_outside
 from derive.fleet_keys import (
     NODE_KEYS,
     TOP_KEYS,
@@ -227,8 +228,9 @@ def _statements(
         if isinstance(value, dict):
             raise at(where, key, Problem("fleet", "a value is expected, not a table"))
         for item in value if isinstance(value, list) else (value,):
+            text = _spelt(item, key, where)
             try:
-                rows = read_statement(key, _spelt(item, key, where))
+                rows = read_statement(key, text)
                 found += [_admitted(row) for row in rows]
             except Problem as problem:
                 raise at(where, key, problem) from None
@@ -244,6 +246,7 @@ def _statements(
 
 
 def _admitted(row: Statement) -> Statement:
+    refuse_outside(row)
     if isinstance(row, UseGpu):
         raise Problem("fleet", "GPUs stand under [[node]]", ('on = ["NODE"] chooses among them',))
     if isinstance(row, Between | Spread | Among | AmongNames):

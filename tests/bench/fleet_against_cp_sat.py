@@ -67,7 +67,6 @@ def main(seeds: int) -> None:
                 rows.setdefault(engine, []).append(timed(engine, fleet))
         times = {engine: median(row[0] for row in found) for engine, found in rows.items()}
         proved = sum(row[2] or row[1] is None for row in rows.get("z3", ()))
-        told = f"{proved}/{seeds}" if "z3" in rows else "not run"
         same = all(
             len({row[1] for row in found if row[2]} | {found[0][1]}) == 1
             for found in zip(*rows.values(), strict=True)

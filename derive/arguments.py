@@ -66,6 +66,14 @@ def plan_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--time", type=seconds, default=60.0, metavar="SECONDS", help=TIME)
 
 
+def plan(options: argparse.Namespace) -> int:
+    """Plan or launch; the exit code."""
+    from derive.plan_command import run
+    from derive.usage import EXIT_CODES
+
+    return EXIT_CODES[run(options)]
+
+
 def launch_arguments(parser: argparse.ArgumentParser) -> None:
     """Of `derive launch`."""
     parser.add_argument("file", help="a plan in TOML")

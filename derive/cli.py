@@ -12,21 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from derive import __version__, arguments
 from derive.streams import line_of_pipe, lines_of, ready_streams, say_nothing_more, width
-from derive.usage import EXIT_USAGE, Parser, with_ask
+from derive.usage import (
+    EXIT_BUG,
+    EXIT_CODES,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_USAGE,
+    Parser,
+    with_ask,
+)
 
 if TYPE_CHECKING:
     from derive.document import Document
-
-EXIT_OK, EXIT_BUG, EXIT_INTERRUPTED = 0, 70, 130
-EXIT_CODES = {
-    "ok": EXIT_OK,
-    "infeasible": 1,
-    "error": EXIT_USAGE,
-    "missing": 3,
-    "contradiction": 4,
-    "unbounded": 5,
-    "unproved": 6,
-}
 
 Handler = Callable[[argparse.Namespace], int]
 
@@ -144,8 +141,7 @@ def _ask(options: argparse.Namespace) -> int:
     if options.jsonl:
         _refuse_beside_jsonl(options)
         return ask_lines(sys.stdin.buffer, sys.stdout, options.time)
-    text = _question(options)
-    options.line = text
+    options.line = text = _question(options)
     found = ask_once(text, options.time)
     if options.json:
         _print_json(found.data)
@@ -205,14 +201,7 @@ def _run(options: argparse.Namespace) -> int:
         else:
             print(shown(line, found, width()), flush=True)
 
-    lines = lines_of(options.file)
-    return EXIT_CODES[replay(lines, show, options.time, options.keep_going)]
-
-
-def _plan(options: argparse.Namespace) -> int:
-    from derive.plan_command import run
-
-    return EXIT_CODES[run(options)]
+    return EXIT_CODES[replay(lines_of(options.file), show, options.time, options.keep_going)]
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -296,8 +285,8 @@ def _print_json(found: Any) -> None:
 COMMANDS = (
     Command("ask", "answer one question, or a stream of them", arguments.ask_arguments, _ask),
     Command("run", "a file of lines, each after those before", arguments.run_arguments, _run),
-    Command("plan", "the best configuration of a file", arguments.plan_arguments, _plan),
-    Command("launch", "a plan's choice as commands", arguments.launch_arguments, _plan),
+    Command("plan", "the best configuration of a file", arguments.plan_arguments, arguments.plan),
+    Command("launch", "a plan's choice as commands", arguments.launch_arguments, arguments.plan),
     Command("list", "formulas, definitions and quantities", arguments.words_arguments, _list),
     Command("show", "a formula or quantity, with inversions", arguments.show_arguments, _show),
     Command("numbers", "the reference numbers, recomputed", arguments.words_arguments, _numbers),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from derive.asked import refuse_outside
 from derive.fleet_keys import (
     NODE_KEYS,
     TOP_KEYS,
@@ -23,6 +23,7 @@ from derive.fleet_keys import (
     whole_of,
 )
 from derive.question import parse, read_statement
+from derive.toml_file import load_toml
 from formulas.errors import Problem, nearest
 from formulas.hardware import find_gpu, find_mig_profile, gpu_facts, mig_profiles
 from formulas.statements import (
@@ -42,7 +43,6 @@ from solvers.fleet_demand import Demand
 from solvers.fleet_model import Pool
 from solvers.fleet_pools import plain_profiles, pool_of
 
-LONGEST_FILE = 1_000_000
 MOST_WORKLOADS, MOST_NODES, MOST_GPUS, MOST_ON_A_NODE = 200, 50, 20_000, 576
 _NAME = re.compile(r"[\w.+:/-][\w.+:/ -]{0,39}")
 _BUDGET = "max_cost_per_hour"
@@ -59,24 +59,7 @@ class FleetFile:
 
 def read_fleet(path: str) -> FleetFile:
     """The fleet of the file; Problem, which names the key, where it cannot be read."""
-    return fleet_of(load_toml(path))
-
-
-def load_toml(path: str) -> Mapping[str, Any]:
-    """The tables of a TOML file, numbers with a point as they are written."""
-    try:
-        with open(path, "rb") as file:
-            found = file.read(LONGEST_FILE + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise Problem("file", f"{path}: {reason}") from None
-    if len(found) > LONGEST_FILE:
-        raise Problem("file", f"{path} has more than {LONGEST_FILE} bytes, and is not read")
-    try:
-        return tomllib.loads(found.decode("utf-8-sig"), parse_float=str)
-    except (ValueError, RecursionError) as error:
-        message = f"{path} is no TOML file: {str(error)[:200] or 'tables inside tables'}"
-        raise Problem("file", message) from None
+    return fleet_of(load_toml(path, str))
 
 
 def fleet_of(data: Mapping[str, Any]) -> FleetFile:
@@ -227,8 +210,9 @@ def _statements(
         if isinstance(value, dict):
             raise at(where, key, Problem("fleet", "a value is expected, not a table"))
         for item in value if isinstance(value, list) else (value,):
+            text = _spelt(item, key, where)
             try:
-                rows = read_statement(key, _spelt(item, key, where))
+                rows = read_statement(key, text)
                 found += [_admitted(row) for row in rows]
             except Problem as problem:
                 raise at(where, key, problem) from None
@@ -244,6 +228,7 @@ def _statements(
 
 
 def _admitted(row: Statement) -> Statement:
+    refuse_outside(row)
     if isinstance(row, UseGpu):
         raise Problem("fleet", "GPUs stand under [[node]]", ('on = ["NODE"] chooses among them',))
     if isinstance(row, Between | Spread | Among | AmongNames):

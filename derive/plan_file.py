@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from derive.axes import axis_of, name_of
@@ -15,28 +13,17 @@ from derive.plan import Wanted, plan_outcome
 from derive.question import parse
 from derive.side_conditions import conditions_of
 from derive.tails import MOST_BEST
+from derive.toml_file import load_toml
 from formulas.errors import Problem, nearest
 from formulas.statements import Axis, Statement
 
-LARGEST = 1_000_000
 _KEYS = ("plan", "given", "over", "prices", "require", "top", "front")
 _PLACE = 'plan = "min cost_per_hour", given = ["model NAME", "tpot <= 30 ms"], [over], [prices]'
 
 
 def load(path: str) -> dict[str, Any]:
     """The tables of the file, numbers as decimals; Problem where it is none."""
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(LARGEST + 1)
-    except (OSError, ValueError) as error:
-        text = getattr(error, "strerror", None) or str(error)
-        raise Problem("file", f"{path}: {text}", (), path) from None
-    if len(data) > LARGEST:
-        raise Problem("file", f"{path} has more than {LARGEST} bytes", (), path)
-    try:
-        return tomllib.loads(data.decode("utf-8-sig"), parse_float=Decimal)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Problem("file", f"{path} is no TOML: {error}", (), path) from None
+    return load_toml(path, Decimal)
 
 
 def wanted_of(data: Mapping[str, Any], path: str) -> Wanted:

@@ -144,8 +144,8 @@ def _said(engine: Engine, text: str, colour: bool) -> bool:
 
 def _answer_pipe(engine: Engine, lines: Iterable[str]) -> int:
     """Answer line after line without a prompt, up to the first that cannot be read."""
-    from derive.cli import EXIT_BUG, EXIT_CODES
     from derive.repl_lines import numbered_lines
+    from derive.usage import EXIT_BUG, EXIT_CODES
 
     status, between = "ok", ""
     for number, line in numbered_lines(lines):

@@ -8,7 +8,16 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import NoReturn, Protocol
 
-EXIT_USAGE = 2
+EXIT_OK, EXIT_USAGE, EXIT_BUG, EXIT_INTERRUPTED = 0, 2, 70, 130
+EXIT_CODES = {
+    "ok": EXIT_OK,
+    "infeasible": 1,
+    "error": EXIT_USAGE,
+    "missing": 3,
+    "contradiction": 4,
+    "unbounded": 5,
+    "unproved": 6,
+}
 LONGEST_TIME = 1e8
 
 

@@ -68,7 +68,7 @@ def bound_of(program: Program, seconds: float) -> Bound | None:
         # A dual without end: the rows contradict each other.
         return None
     model = solver.model()
-    found = [_fraction(model.eval(price, model_completion=True)) for price in prices]
+    found = [_fraction(model.evaluate(price, model_completion=True)) for price in prices]
     return dual_bound(program, found)
 
 

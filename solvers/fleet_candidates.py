@@ -183,7 +183,10 @@ def _exactly(row: _Row) -> Config | Refused:
         assumed = {name: v for found in answers for name, v in found.evidence.assumed.items()}
         found = _with(row.config, batch, values)
         return replace(found, binding=answer.binding, assumed=assumed)
-    if isinstance(answer, Infeasible | Contradiction):
+    if isinstance(answer, Contradiction):
+        message = f"what is stated of {answer.quantity} contradicts what follows for it"
+        raise Problem("conflict", message, (f"from {answer.relation}; leave one of them out",))
+    if isinstance(answer, Infeasible):
         broken = tuple(check.name for check in answer.evidence.checks if not check.holds)
         return Refused(row.config, shown_names(broken) or ("batch",))
     raise _no_batch(answer)

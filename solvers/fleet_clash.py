@@ -19,6 +19,8 @@ from solvers.fleet_model import Fleet
 WORKLOAD, POOL, BUDGET = "workload", "pool", "budget"
 # So many sets are tried for the smallest; beyond that one is shown in which each part is needed.
 _MOST_SETS = 20_000
+# More GPUs than this are not placed one by one, only to tell what they would cost.
+MOST_PLACED = 20_000
 
 Part = tuple[str, str]
 
@@ -190,6 +192,8 @@ def _way(fleet: Fleet, part: Part, check: _Checks, ends: float) -> Way | None:
     nodes = _nodes(fleet, name, check)
     if nodes is None:
         return None
+    if nodes * fleet.pool(name).node_gpus > MOST_PLACED:
+        return Way(part, Fraction(nodes))
     found = solve_fleet(with_nodes(fleet, name, nodes), ends - monotonic())
     then = found.placed.cost if isinstance(found, Best) and found.proved else None
     return Way(part, Fraction(nodes), then)

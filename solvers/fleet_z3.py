@@ -125,6 +125,6 @@ class _Model:
         """The value of each column in the solution that was found."""
         model = self.solver.model()
         return tuple(
-            0 if column is None else model.eval(column, model_completion=True).as_long()
+            0 if column is None else model.evaluate(column, model_completion=True).as_long()
             for column in self.columns
         )

@@ -136,16 +136,32 @@ _NUMERIC: dict[type, Callable[..., Any]] = {
 }
 
 
+_MOST_FACTORS = 16
+
+
 def _numeric_or_open(node_class: type, rule: Callable[..., Any]) -> Callable[..., Any]:
     """The rule on numbers; on anything else the sympy node of the folded parts."""
 
     def apply(node: Any, *parts: Any) -> Any:
         if all(is_number(p) for p in parts):
             return rule(node, *parts)
-        built = node.func(*(to_sympy(p) for p in parts))
+        built = _built(node.func, tuple(to_sympy(p) for p in parts))
         return from_sympy(built) if isinstance(built, sympy.Expr) else _truth(built)
 
     return apply
+
+
+def _built(node_class: type, parts: tuple[Any, ...]) -> Any:
+    """The sympy node; sympy would compare the arms of a min or max, for which it multiplies out."""
+    if node_class in (sympy.Min, sympy.Max) and any(map(_is_large, parts)):
+        return node_class(*parts, evaluate=False)
+    return node_class(*parts)
+
+
+def _is_large(part: Any) -> bool:
+    """Whether a sum stands to a power that nobody should multiply out."""
+    powers = part.atoms(sympy.Pow)
+    return any(p.base.is_Add and p.exp.is_Integer and abs(p.exp) > _MOST_FACTORS for p in powers)
 
 
 def _truth(value: Any) -> Any:

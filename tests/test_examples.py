@@ -7,6 +7,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,15 +19,20 @@ HOME = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted((HOME / "examples").glob("*.py"))
 SESSIONS = sorted((HOME / "examples").glob("*.derive"))
 NOTEBOOKS = sorted((HOME / "examples").glob("*.ipynb"))
+PLANS = [HOME / "examples" / "llama-70b.toml"]
+QUOTED = re.compile(r"<!-- (examples/\S+) -->\n```\w+\n(.*?)```", re.DOTALL)
 
 
 def command_of(example: Path) -> list[str]:
-    if example.suffix == ".py":
-        return [str(example)]
-    return ["-m", "derive", "run", "--keep-going", str(example)]
+    words = {
+        ".py": [],
+        ".derive": ["-m", "derive", "run", "--keep-going"],
+        ".toml": ["-m", "derive", "plan"],
+    }
+    return [*words[example.suffix], str(example)]
 
 
-@pytest.mark.parametrize("example", [*EXAMPLES, *SESSIONS], ids=lambda path: path.stem)
+@pytest.mark.parametrize("example", [*EXAMPLES, *SESSIONS, *PLANS], ids=lambda path: path.stem)
 def test_an_example_prints_what_is_stored(example: Path, request: pytest.FixtureRequest) -> None:
     run = subprocess.run(
         [sys.executable, *command_of(example)],
@@ -74,6 +80,13 @@ def test_a_notebook_shows_what_is_stored(path: Path, request: pytest.FixtureRequ
         path.write_text(json.dumps(book, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     assert shown == [cell["outputs"] for cell in code]
     assert any("text/latex" in output.get("data", {}) for outputs in shown for output in outputs)
+
+
+def test_the_readme_quotes_what_is_stored() -> None:
+    quoted = QUOTED.findall((HOME / "README.md").read_text(encoding="utf-8"))
+    assert len(quoted) == 3
+    for name, text in quoted:
+        assert text in (HOME / name).read_text(encoding="utf-8"), name
 
 
 def test_there_are_examples() -> None:

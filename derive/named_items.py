@@ -42,6 +42,9 @@ def read_named_item(cursor: Cursor, start: int, choice: str) -> Statement:
 
 def read_names(cursor: Cursor, choice: str) -> tuple[str, ...]:
     """The names between braces behind `in`, each once."""
+    if choice not in _EXAMPLES:
+        message = f"{choice} has one name in a question, not a list of them"
+        raise fault("syntax", message, cursor.here(), f"example: {choice} = ...")
     example = f"example: {choice} in {{{_EXAMPLES[choice]}}}"
     if not cursor.take(BRACE):
         message = "names stand between braces behind 'in'"

@@ -110,7 +110,7 @@ def _atom(cursor: Cursor) -> Logic:
         raise fault("syntax", f"a relation was expected behind {match.group()}", where, ways)
     value = in_quantity(cursor, read_amount(cursor), quantity, match.group())
     symbol, number = quantity.symbol, to_sympy(value)
-    text = cursor.since(match.start())
+    text = " ".join(cursor.since(match.start()).split())
 
     def compared(how: str) -> Logic:
         return Compares(Test(text, how, symbol, number, text, quantity.name))

@@ -243,6 +243,8 @@ def _too_many_digits(span: Span) -> Problem:
 
 def in_quantity(cursor: Cursor, amount: Amount, quantity: Quantity, typed: str) -> Fraction:
     """The exact value in the quantity's own unit; `typed` is how the person calls the quantity."""
+    if amount.symbolic:
+        raise fault("syntax", "a number was expected, not a quantity", amount.span)
     value: Fraction = amount.number if amount.bare else _converted(cursor, amount, quantity, typed)
     if max(part.bit_length() for part in value.as_integer_ratio()) > MOST_BITS - SPARE_BITS:
         raise _too_many_digits(amount.span)

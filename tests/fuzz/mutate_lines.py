@@ -71,6 +71,9 @@ SEEDS = (
     "mbu = 0.7..0.8, tpot",
     "price * n_gpus -> $/day",
     "batch in 1..1000 log, kv_dtype in {bf16, fp8}",
+    "plan min cost_per_hour given rate = 4 req/s, tpot <= 50 ms over tp, kv_dtype at h100-sxm $2/h",
+    "plan front max output_token_rate, min tpot over batch in 1..64 require tp >= 2 or fp8 top 3",
+    "tpot given profile = measured, engine = vllm",
     "cost_per_hour <= $50/h, rate = 600 req/min",
 )
 WORDS = (

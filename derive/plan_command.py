@@ -16,9 +16,12 @@ from formulas.errors import Problem
 
 def run(options: argparse.Namespace) -> str:
     """Print what the command of these options comes to; its status."""
-    if options.command == "plan" and is_fleet(options.file):
+    if is_fleet(options.file):
         from derive.fleet import show_fleet
 
+        if options.command == "launch":
+            advice = "derive plan shows where each of a fleet's workloads stands"
+            raise Problem("file", f"{options.file} has no plan to launch", (advice,))
         return show_fleet(options)
     if options.command == "launch":
         found = launch_file(options.file, options.time, options.engine)

@@ -96,7 +96,8 @@ def test_no_value_lies_outside_its_ends() -> None:
         lambda a, b: a + b, lambda a, b: a * b, lambda a, b: a / (b**2 + 1),
         sympy.Max, sympy.Min, lambda a, b: sympy.ceiling(a),
         lambda a, b: sympy.floor(b), lambda a, b: a - b, lambda a, b: a**2, lambda a, b: b**3,
-        lambda a, b: sympy.Abs(a), lambda a, b: two ** sympy.Min(b, 5), lambda a, b: 1 / (abs(a) + 1),
+        lambda a, b: sympy.Abs(a), lambda a, b: two ** sympy.Min(b, 5),
+        lambda a, b: 1 / (abs(a) + 1),
         lambda a, b: sympy.Piecewise((a, a < b), (b * 2, True)),
         lambda a, b: sympy.Mod(sympy.floor(a), 3),
     ]  # fmt: skip

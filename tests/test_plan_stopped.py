@@ -1,4 +1,4 @@
-"""A plan that is too long: Ctrl-C, a time limit, a bound on memory, each in a process of its own."""
+"""A plan that is too long: Ctrl-C, a time limit and a limit on memory, in processes of their own."""
 
 from __future__ import annotations
 
@@ -46,3 +46,15 @@ def test_a_space_of_a_trillion_points_ends_in_its_time_and_memory() -> None:
     assert "proved      not below" in out + err
     # In kilobytes, and the largest of all children so far.
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2_000_000
+
+
+def test_a_terminal_is_told_how_far_it_is() -> None:
+    """A plan of several seconds counts on a terminal, and says nothing of it into a pipe."""
+    import pexpect
+
+    process = pexpect.spawn(
+        sys.executable, ["-m", "derive", "ask", LINE, "--time", "5"], encoding="utf-8", timeout=30
+    )
+    process.expect(r"[0-9]+ of 11834240 combinations were tried")
+    process.close(force=True)
+    assert "were tried" not in begun("--time", "4").communicate(timeout=40)[1]

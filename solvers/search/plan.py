@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from formulas.errors import Problem
@@ -27,7 +27,7 @@ COUNTED = 60_000
 _WALK = 0.75
 
 
-def planned(task: Task) -> Plan:
+def planned(task: Task, say: Callable[[str], None] = lambda _: None) -> Plan:
     """The best configuration of the space, proved; or why there is none.
 
     Problem where the question cannot be searched; TimedOut is the caller's affair.
@@ -42,6 +42,7 @@ def planned(task: Task) -> Plan:
             search, now + _WALK * task.seconds if limited else None
         ):
             _take(search, block, tests, pieces)
+            say(f"{search.searched} of {space.size} combinations were tried")
         return _finished(search, now + task.seconds)
     except Refused as refused:
         return Plan(refused=refused.answer, combinations=space.size)

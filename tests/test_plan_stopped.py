@@ -1,4 +1,4 @@
-"""A plan that is too long: Ctrl-C, a time limit and a limit on memory, in processes of their own."""
+"""A plan that is too long: Ctrl-C, a limit on time, a limit on memory, each in its own process."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from derive.document import Heading
 from derive.outcome import Outcome
 from derive.plan_card import plan_card, refused_card
 from derive.plan_json import plan_data
+from derive.progress import progress
 from derive.question import Question
 from derive.replace import replaced
 from derive.session import Reply
@@ -84,7 +85,7 @@ def plan_outcome(wanted: Wanted, seconds: float) -> Outcome:
     try:
         with within(seconds):
             task = wanted.task(seconds)
-            plan = planned(task)
+            plan = planned(task, progress())
             answer = answer_of(task, plan)
     except TimedOut:
         message = f"{goal.name}: stopped after {seconds:g} s; --time gives it more"

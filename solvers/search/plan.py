@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from formulas.errors import Problem
 from formulas.formula import VOCABULARY
 from solvers.search.block import Block
+from solvers.search.bound import bound_of
 from solvers.search.choose import Option, chosen
 from solvers.search.clashes import clashes_of
 from solvers.search.front import front_of, points_of
@@ -22,9 +23,11 @@ from solvers.search.walk import Search, searched
 
 # Up to here what each limit excludes is counted in full.
 COUNTED = 60_000
+# So much of the time may go into the walk; the rest is for what is proved where it is stopped.
+_WALK = 0.75
 
 
-def planned(task: Task) -> Plan:
+def planned(task: Task, say: Callable[[str], None] = lambda _: None) -> Plan:
     """The best configuration of the space, proved; or why there is none.
 
     Problem where the question cannot be searched; TimedOut is the caller's affair.
@@ -32,11 +35,15 @@ def planned(task: Task) -> Plan:
     _refuse_vague(task)
     space = space_of(task.scenario, task.over, task.prices)
     search = Search(task, space, space.size <= COUNTED)
-    end = time.monotonic() + task.seconds if task.seconds > 0 else None
+    now = time.monotonic()
+    limited = task.seconds > 0
     try:
-        for block, tests, pieces in searched(search, end):
+        for block, tests, pieces in searched(
+            search, now + _WALK * task.seconds if limited else None
+        ):
             _take(search, block, tests, pieces)
-        return _finished(search)
+            say(f"{search.searched} of {space.size} combinations were tried")
+        return _finished(search, now + task.seconds)
     except Refused as refused:
         return Plan(refused=refused.answer, combinations=space.size)
     except Endless:
@@ -125,7 +132,7 @@ def _point(space: Space, block: Block, row: int, place: int) -> dict[str, Any]:
     return {name: found[name] for name in space.order if name in found}
 
 
-def _finished(search: Search) -> Plan:
+def _finished(search: Search, end: float) -> Plan:
     import numpy
 
     task, space = search.task, search.space
@@ -152,7 +159,7 @@ def _finished(search: Search) -> Plan:
         equal,
         clashes,
         proved,
-        None,
+        None if proved or task.front else bound_of(search, end),
         search.searched,
         unchecked=tuple(search.unchecked),
         binding=_binding(search, best[0]) if best and not task.front else (),

@@ -28,11 +28,12 @@ _PLAIN = {"mig_profile": "none"}
 
 @dataclass
 class Search:
-    """A search under way; a scratchpad that never leaves it."""
+    """A search under way, so many configurations at a time; a scratchpad that never leaves it."""
 
     task: Task
     space: Space
     lenient: bool
+    together: int = BLOCK
     rows: list[Row] = field(default_factory=list)
     options: list[tuple[tuple[float, ...], int]] = field(default_factory=list)
     feasible: int = 0
@@ -48,10 +49,10 @@ def searched(search: Search, end: float | None = None) -> Iterator[tuple[Block, 
         total = len(group) * search.space.each
         programs: list[Program] = []
         varied = search.space.varied(group)
-        for first in range(0, total, BLOCK):
+        for first in range(0, total, search.together):
             if end is not None and time.monotonic() > end and search.searched:
                 return
-            last = min(total, first + BLOCK)
+            last = min(total, first + search.together)
             yield from _by_program(search, group, varied, programs, first, last)
             search.searched += last - first
 

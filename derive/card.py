@@ -9,6 +9,7 @@ from derive.as_text import TOGETHER
 from derive.asked import Asked
 from derive.card_refused import labelled, refusal
 from derive.document import Block, Document, Fields, Heading, Line, Table
+from derive.stopped import continues
 from derive.variants import notable
 from derive.wording import remarks, shown
 from formulas.amounts import display
@@ -22,7 +23,9 @@ from solvers.answer import (
     Choice,
     Evidence,
     Exact,
+    Missing,
     Range,
+    Unbounded,
 )
 
 _FEW_STEPS = 8
@@ -42,14 +45,17 @@ def card(answer: Answer, asked: Asked, steps: bool = False) -> Document:
     )
     rows = [*_broken(evidence), *why]
     rows += _slack(answer)
-    rows += labelled("read as", asked.read_as)
+    # Where nothing was answered nothing rests on how the line was read.
+    if not isinstance(answer, Missing | Unbounded):
+        rows += labelled("read as", asked.read_as)
     rows += labelled("assumed", [_assumptions(evidence)] if evidence.assumed else [])
     rows += labelled("unused", [", ".join(evidence.unused)] if evidence.unused else [])
     rows += labelled("unchecked", [", ".join(evidence.unchecked)] if evidence.unchecked else [])
     rows += labelled("variants", notable(answer))
     rows += labelled("note", remarks(answer, asked.quantity.domain))
     fields = [Fields(tuple(rows))] if rows else []
-    return (*head, *fields, *_steps(evidence, steps))
+    more = continues(f"{asked.sense} {asked.called}".strip(), answer)
+    return (*head, *fields, *more, *_steps(evidence, steps))
 
 
 def _headline(answer: Answer, asked: Asked) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from derive.asked import Asked
 from derive.complain import picture
 from derive.document import Block, Heading, Line
+from derive.stopped import BEST_FOUND
 from derive.wording import contradiction_values
 from formulas.amounts import display
 from formulas.catalogue import catalogue
@@ -119,13 +120,10 @@ def _unbounded(answer: Unbounded, asked: Asked) -> Told:
 
 
 def _unproved(answer: Unproved, asked: Asked) -> Told:
-    stopped = answer.reason.startswith("stopped")
-    sentence = answer.reason if stopped else f"{asked.called}: {answer.reason}"
+    sentence = answer.reason if answer.seconds is not None else f"{asked.called}: {answer.reason}"
     rows = []
     if answer.value is not None:
-        rows.append(("best found", _amount(answer.find, answer.value)))
-    elif stopped:
-        rows.append(("more", "--time 600 gives it longer"))
+        rows.append((BEST_FOUND, _amount(answer.find, answer.value)))
     return "unproved", sentence, rows
 
 

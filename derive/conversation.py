@@ -30,7 +30,16 @@ class Conversation:
         return self.answer(parse(line))
 
     def answer(self, question: Question) -> tuple[Conversation, Outcome]:
-        """The same for a line that has been read; `to FILE` writes its document."""
+        """The same for a line that has been read; `to FILE` writes its document, and `--time`
+        holds for this line.
+        """
+        seconds = question.seconds or (question.inner.seconds if question.inner else None)
+        if seconds is not None:
+            after, outcome = replace(self, seconds=seconds)._written(question)
+            return replace(after, seconds=self.seconds), outcome
+        return self._written(question)
+
+    def _written(self, question: Question) -> tuple[Conversation, Outcome]:
         target = question.to or (question.inner.to if question.inner else None)
         if target is None or question.verb == "sweep":
             return self._answered(question)

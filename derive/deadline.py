@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from derive.alarm import Alarm, TimedOut
 from derive.asked import Asked
-from solvers.answer import Answer, Contradiction, Infeasible, Unproved
+from derive.stopped import stopped
+from solvers.answer import Answer, Contradiction, Infeasible
 from solvers.solve import solve
 
 __all__ = ["TimedOut", "answer", "solve_asked", "within"]
@@ -18,7 +19,7 @@ def answer(asked: Asked, seconds: float) -> Answer:
 
     A refusal that there is no time to explain stands as it is.
     """
-    found: Answer = Unproved(asked.find, f"stopped after {seconds:g} s; --time gives it more")
+    found: Answer = stopped(asked.find, seconds)
     try:
         with within(seconds):
             found = _solved(asked)

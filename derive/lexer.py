@@ -22,7 +22,10 @@ COMMA, DOLLAR, HOLE = re.compile(","), re.compile(r"\$"), re.compile(r"\?")
 OPEN, CLOSE = re.compile(r"\("), re.compile(r"\)")
 BRACE, END_BRACE, COLON = re.compile(r"\{"), re.compile(r"\}"), re.compile(":")
 DOTS, PLUS_MINUS = re.compile(r"\.\.(?!\.)"), re.compile(r"\u00b1|\+/-")
-SIGN, FACTOR, POWER = re.compile(r"[+-](?!>)"), re.compile(r"[*/\u00d7]"), re.compile(r"\^|\*\*")
+# The one option that may stand within a line; its dashes subtract nothing.
+TIME = re.compile(r"--time(?![\w-])")
+SIGN = re.compile(rf"(?!{TIME.pattern})[+-](?!>)")
+FACTOR, POWER = re.compile(r"[*/\u00d7]"), re.compile(r"\^|\*\*")
 
 # What a terminal shows before a line comes along when the line is copied.
 _PROMPT = re.compile(r"\s*derive>")

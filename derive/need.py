@@ -67,7 +67,7 @@ def missing_rows(
     rows: list[tuple[str, str]] = []
     if found:
         firsts = [_stated(gift.name) for gift in found]
-        width = max(map(len, firsts))
+        width = max(_COLUMN, *map(len, firsts))
         for place, (first, gift) in enumerate(zip(firsts, found, strict=True)):
             other = ", ".join(map(_stated, gift.instead))
             # Spaces that fit columns are kept where a line is wrapped.
@@ -81,6 +81,8 @@ def missing_rows(
 
 
 _SPACE = "\u00a0"
+# So wide at least is what is proposed first; what would do in its place stands beside it.
+_COLUMN = 23
 
 
 def gifts_of(asked: Asked) -> tuple[Gift, ...]:

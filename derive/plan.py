@@ -10,7 +10,6 @@ from typing import Any
 from derive.asked import Asked, refuse_outside
 from derive.conversation import Conversation
 from derive.deadline import TimedOut, within
-from derive.document import Heading
 from derive.outcome import Outcome
 from derive.plan_card import plan_card, refused_card
 from derive.plan_json import plan_data
@@ -18,6 +17,7 @@ from derive.progress import progress
 from derive.question import Question
 from derive.replace import replaced
 from derive.session import Reply
+from derive.stopped import stopped, stopped_outcome
 from formulas.scenario import scenario
 from formulas.statements import Axis, Statement
 from solvers.answer import Answer, Choice, Exact, Infeasible, Unbounded, Unproved
@@ -86,11 +86,9 @@ def plan_outcome(wanted: Wanted, seconds: float) -> Outcome:
         with within(seconds):
             task = wanted.task(seconds)
             plan = planned(task, progress())
-            answer = answer_of(task, plan)
+            answer = answer_of(task, plan, seconds)
     except TimedOut:
-        message = f"{goal.name}: stopped after {seconds:g} s; --time gives it more"
-        data = {"status": "unproved", "find": goal.name, "value": None, "message": message}
-        return Outcome("unproved", (Heading(f"error[unproved]: {message}"),), data)
+        return stopped_outcome("plan", goal.name, seconds)
     # The answer's point, asked as a plain question, so that why, sens and relax know it.
     stated = _stated(wanted, answer)
     asked = Asked(goal.name, "", stated, read_as=wanted.read_as)
@@ -144,8 +142,11 @@ def _price(wanted: Wanted, answer: Choice) -> Fraction | None:
     return prices.get(str(gpu))
 
 
-def answer_of(task: Task, plan: Plan) -> Answer:
-    """The best row, asked once more as a plain question; it must come to the same."""
+def answer_of(task: Task, plan: Plan, seconds: float) -> Answer:
+    """The best row, asked once more as a plain question; it must come to the same.
+
+    `seconds` is what the question could take, for one that was stopped.
+    """
     goal = task.goals[0]
     if plan.refused is not None:
         return replace(plan.refused, find=plan.refused.find or goal.name)
@@ -153,7 +154,7 @@ def answer_of(task: Task, plan: Plan) -> Answer:
         return Unbounded(goal.name, goal.sense)
     if not plan.rows:
         if not plan.proved:
-            return Unproved(goal.name, f"{plan.searched} of {plan.combinations} were tried")
+            return stopped(goal.name, seconds)
         return Infeasible(goal.name, f"none of {plan.combinations} combinations meets every limit")
     best = plan.rows[0]
     point = at_point(task.scenario, best.point)
@@ -171,7 +172,7 @@ def answer_of(task: Task, plan: Plan) -> Answer:
     names = tuple(name for name, _ in plan.binding) or ("domain",)
     answer = Choice(goal.name, found.value, choice, names, found.evidence)
     if not plan.proved and not task.front:
-        return Unproved(goal.name, "the time was over", found.value, found.evidence)
+        return stopped(goal.name, seconds, found.value, found.evidence)
     return answer
 
 

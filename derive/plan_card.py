@@ -10,6 +10,7 @@ from derive.document import Block, Document, Fields, Heading, Line, Table
 from derive.outcome import Outcome
 from derive.points import label
 from derive.session import Reply
+from derive.stopped import BEST_FOUND, continues
 from formulas.amounts import display
 from formulas.catalogue import catalogue
 from formulas.statements import Fact, Limit
@@ -204,36 +205,39 @@ def _relief(row: Relief) -> str:
 def _unproved(wanted: Wanted, plan: Plan, answer: Unproved) -> Document:
     goal = wanted.goals[0]
     blocks: list[Block] = [Heading(f"error[unproved]: {answer.reason}")]
-    rows = [("tried", f"{plan.searched} of {plan.combinations} combinations")]
+    rows: list[tuple[str, str]] = []
     if plan.rows:
         best = plan.rows[0]
         value = _amount(goal.name, best.values[goal.name])
-        rows.append(("best found", f"{goal.name} = {value} ({_choice(best.point)})"))
+        rows.append((BEST_FOUND, f"{goal.name} = {value} ({_choice(best.point)})"))
     if plan.bound is not None:
         word = "below" if goal.sense == "min" else "above"
         rows.append(("proved", f"not {word} {_amount(goal.name, plan.bound)}"))
-    blocks += [Fields(tuple(rows)), Line("  --time 600 gives it more")]
-    return tuple(blocks)
+    rows += _labelled("read as", wanted.read_as)
+    rows += _labelled("unchecked", [", ".join(plan.unchecked)] if plan.unchecked else [])
+    return (*blocks, Fields(tuple(rows)), *continues("plan", answer))
 
 
 # -- words
 
 
 def _choice(point: Mapping[str, Any]) -> str:
-    return ", ".join(f"{label(name)} {_cell(name, value)}" for name, value in point.items())
+    return ", ".join(f"{label(name)} {_cell(name, value, '')}" for name, value in point.items())
 
 
-def _cell(name: str, value: Any) -> str:
-    return str(value) if isinstance(value, str) else _amount(name, value)
+def _cell(name: str, value: Any, counted: str | None = None) -> str:
+    return str(value) if isinstance(value, str) else _amount(name, value, counted)
 
 
-def _amount(name: str, value: Any) -> str:
+def _amount(name: str, value: Any, counted: str | None = None) -> str:
+    """The value with its unit; `counted` is what is said behind a number of something."""
     from fractions import Fraction
 
     quantity = catalogue().quantities[name]
     if isinstance(value, float):
         value = Fraction(value) if not value.is_integer() else Fraction(int(value))
-    return display(value, quantity.unit, quantity.label)
+    label = quantity.label if counted is None or quantity.unit.text != "1" else counted
+    return display(value, quantity.unit, label)
 
 
 def _labelled(word: str, texts: Sequence[str]) -> list[tuple[str, str]]:

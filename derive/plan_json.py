@@ -47,6 +47,8 @@ def plan_data(wanted: Wanted, plan: Plan, answer: Answer, status: str) -> dict[s
         data["without"] = dict(plan.binding)
     if plan.bound is not None:
         data["bound"] = plan.bound
+    if not plan.proved:
+        data["searched"] = plan.searched
     if plan.clashes is not None:
         data["clashes"] = [list(group) for group in plan.clashes.clashes]
         data["corrections"] = [list(group) for group in plan.clashes.corrections]

@@ -36,6 +36,7 @@ class Question:
     what a verb speaks of. `inner` is the question behind `whatif FACTS:` and `why not FACTS:`, and
     the largest or smallest of `why max NAME` and `sens max NAME`. `goals` (sense and name), side
     `conditions` and `prices` of GPUs are those of a plan.
+    It may take `seconds`; None is what the conversation allows.
     """
 
     text: str
@@ -58,6 +59,7 @@ class Question:
     goals: tuple[tuple[str, str], ...] = ()
     conditions: tuple[Any, ...] = ()
     prices: tuple[tuple[str, Any], ...] = ()
+    seconds: float | None = None
 
 
 def parse(text: str) -> Question:
@@ -198,4 +200,5 @@ def _question(cursor: Cursor, reading: Reading, start: int, notes: int) -> Quest
         reading.goals,
         reading.conditions,
         reading.prices,
+        reading.seconds,
     )

@@ -52,6 +52,7 @@ class Reading:
     goals: tuple[tuple[str, str], ...] = ()
     conditions: tuple[Condition, ...] = ()
     prices: tuple[tuple[str, Fraction], ...] = ()
+    seconds: float | None = None
 
 
 def take_item(cursor: Cursor, reading: Reading) -> None:

@@ -84,6 +84,7 @@ def _tails(question: Question, stated: str) -> tuple[str, ...]:
         f" as {question.form}" if question.form else "",
         f" to {quoted(question.to)}" if question.to else "",
         f" -> {question.unit}" if question.unit is not None else "",
+        f" --time {question.seconds:.10g}" if question.seconds else "",
     )
 
 

@@ -9,11 +9,12 @@ from typing import Any
 from derive.conversation import Conversation
 from derive.csv_file import checked_path, write_csv
 from derive.deadline import TimedOut, within
-from derive.document import Block, Heading, Line, Table
+from derive.document import Block, Line, Table
 from derive.lacking import lacking
 from derive.outcome import Outcome
 from derive.points import NAMED, Points, at_data, cell, label, number, points_of
 from derive.question import Question
+from derive.stopped import stopped_outcome
 from derive.under_table import assumed, assumed_data, fields, unchecked, why_not
 from derive.wording import status
 from formulas.catalogue import catalogue
@@ -46,7 +47,8 @@ def answer_sweep(conversation: Conversation, question: Question) -> tuple[Conver
             rows = table(points.grid, asked)
             shared = _assumed_everywhere(points.grid, rows, asked)
     except TimedOut:
-        return conversation, _stopped(points, question, conversation.seconds)
+        names = ", ".join(map(label, question.names))
+        return conversation, stopped_outcome("sweep", names, conversation.seconds)
     refused = [row.failed for row in rows if isinstance(row.failed, Missing)]
     if len(refused) == len(rows):
         return conversation, _lacking(question, points, refused[0])
@@ -190,14 +192,3 @@ def _csv_cell(value: Any) -> Any:
     if isinstance(value, list):
         return "..".join(str(end) for end in value)
     return "" if value is None else value
-
-
-# -- where there is no table
-
-
-def _stopped(points: Points, question: Question, seconds: float) -> Outcome:
-    what = ", ".join(label(name) for name in question.names)
-    size = points.grid.size
-    message = f"{size} points were not all computed in {seconds:g} s; --time gives it more"
-    data = {"status": "unproved", "find": what, "value": None, "message": message}
-    return Outcome("unproved", (Heading(f"error[unproved]: {what}: {message}"),), data)

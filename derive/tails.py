@@ -8,7 +8,7 @@ from collections.abc import Callable
 from derive.commands import VERBS
 from derive.complain import Span, fault
 from derive.kinds import different, label_unit, tags_clash
-from derive.lexer import ARROW, COMMA, HOLE, NUMBER, RELATION, WORD, Cursor, keyword
+from derive.lexer import ARROW, COMMA, HOLE, NUMBER, RELATION, TIME, WORD, Cursor, keyword
 from derive.literals import Amount, read_unit
 from derive.named_items import NAMED_ITEMS, read_names
 from derive.names import quantity_named
@@ -34,6 +34,7 @@ from formulas.units import Unit
 MOST_BEST = 1000
 
 _FORMS = ("text", "md", "tex", "html", "json", "csv")
+_SECONDS = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?(?![\w.])")
 _COUNT = re.compile(r"[0-9]{1,9}(?![\w.])")
 
 
@@ -80,6 +81,7 @@ _EXAMPLES = {
     "by": "sens context by memory_bandwidth, batch",
     "to": "tpot given batch = 32 to report.tex",
     "as": "show tpot as tex",
+    "--time": "max context given batch = 32 --time 60",
 }
 
 
@@ -159,6 +161,16 @@ def _as(cursor: Cursor, reading: Reading, span: Span) -> None:
     reading.form = word
 
 
+def _time(cursor: Cursor, reading: Reading, span: Span) -> None:
+    _once(reading.seconds, span)
+    where = cursor.here()
+    text = cursor.take(_SECONDS)
+    if not text or not float(text):
+        message = "'--time' takes a number of seconds above 0"
+        raise fault("number", message, where, "example: --time 60")
+    reading.seconds = float(text)
+
+
 def _once(before: object, span: Span) -> None:
     if before is not None:
         raise fault("syntax", "this stands twice in one line", span)
@@ -210,9 +222,11 @@ _TAILS: dict[str, tuple[Callable[[Cursor, Reading, Span], None], tuple[str, ...]
     "to": (_to, (*QUESTIONS, *_WRITTEN)),
     "as": (_as, ("show", "sweep")),
     "->": (_unit, QUESTIONS),
+    "--time": (_time, (*QUESTIONS, *_WRITTEN, "plan")),
 }
 _PLAIN = {"where": "given", "st": "given", "with": "given", "in": "->", "\u2192": "->"}
 _TAIL = re.compile(
-    rf"{ARROW.pattern}|{GIVEN.pattern}|{keyword('over by for top to as in require at').pattern}"
+    rf"{ARROW.pattern}|{TIME.pattern}|{GIVEN.pattern}"
+    rf"|{keyword('over by for top to as in require at').pattern}"
 )
 _FORM = keyword(" ".join(_FORMS))

@@ -22,6 +22,7 @@ from derive.lexer import (
     PLUS_MINUS,
     POWER,
     SIGN,
+    TIME,
     Cursor,
 )
 from derive.literals import CURRENCY, Amount, other_money, plain, read_literal
@@ -62,7 +63,7 @@ def continues(cursor: Cursor) -> bool:
 
 def _refuse_option(cursor: Cursor) -> None:
     match = cursor.look(_OPTION)
-    if match and not is_quantity(match[1]):
+    if match and not cursor.look(TIME) and not is_quantity(match[1]):
         advice = "options stand outside the quotes:  derive ask '...' " + match.group()
         raise fault("syntax", f"'{match.group()}' is an option", match.span(), advice)
 

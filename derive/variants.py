@@ -14,6 +14,7 @@ from derive.document import Block, Heading, Line, Table
 from derive.outcome import Outcome
 from derive.question import Question
 from derive.replace import replaced
+from derive.stopped import stopped_outcome
 from derive.tree import amount
 from derive.under_table import fields
 from formulas.catalogue import catalogue
@@ -33,9 +34,7 @@ def answer_variants(conversation: Conversation, question: Question) -> tuple[Con
         with within(conversation.seconds):
             rows = variants(asked.request())
     except TimedOut:
-        message = f"{name}: stopped after {conversation.seconds:g} s; --time gives it more"
-        data = {"status": "unproved", "find": name, "value": None, "message": message}
-        return conversation, Outcome("unproved", (Heading(f"error[unproved]: {message}"),), data)
+        return conversation, stopped_outcome(f"variants {name}", name, conversation.seconds)
     return conversation, Outcome("ok", _document(asked, rows), _data(asked, rows))
 
 

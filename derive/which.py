@@ -16,6 +16,7 @@ from derive.outcome import Outcome
 from derive.points import NAMED, Points, at_data, cell, label, points_of
 from derive.question import Question
 from derive.session import Reply
+from derive.stopped import stopped_outcome
 from derive.under_table import assumed, assumed_data, fields, groups, unchecked
 from derive.which_table import GPUS, in_part, reason, row_data, which_table
 from formulas.errors import Problem
@@ -52,7 +53,8 @@ def answer_which(conversation: Conversation, question: Question) -> tuple[Conver
             if not any(_decided(row) for row in rows):
                 rows, best = (answered(points.grid, rows[0].at, _MEMORY[:1]),), None
     except TimedOut:
-        return conversation, _stopped(points, conversation.seconds)
+        names = ", ".join(map(label, points.grid.axes))
+        return conversation, stopped_outcome("which", names, conversation.seconds)
     outcome = _outcome(conversation, points, rows, best, around)
     if outcome.reply is not None:
         conversation = replace(conversation, last=outcome.reply)
@@ -148,13 +150,6 @@ def _chosen(names: Sequence[str], best: Row | None) -> dict[str, Any]:
     shown = ", ".join(f"{label(name)} = {cell(name, best.at[name])}" for name in names)
     value = plain(best.at[names[0]]) if len(names) == 1 else None
     return {"value": value, "display": shown, "kind": "choice", "choice": choice}
-
-
-def _stopped(points: Points, seconds: float) -> Outcome:
-    what = ", ".join(label(name) for name in points.grid.axes)
-    message = f"{points.grid.size} points were not all tried in {seconds:g} s; --time gives it more"
-    data = {"status": "unproved", "find": what, "value": None, "message": message}
-    return Outcome("unproved", (Heading(f"error[unproved]: {what}: {message}"),), data)
 
 
 def _reply(conversation: Conversation, points: Points, best: Row | None) -> Reply | None:

@@ -195,12 +195,16 @@ class Unbounded:
 
 @dataclass(frozen=True, slots=True)
 class Unproved:
-    """The search ended before it was complete; the reason says where."""
+    """The search ended before it was complete; the reason says where.
+
+    `seconds` is the limit on time that ended it, None where it was not the time.
+    """
 
     find: str
     reason: str
     value: Any = None
     evidence: Evidence = Evidence()
+    seconds: float | None = None
 
 
 Answer = Exact | Range | Choice | Infeasible | Missing | Contradiction | Unbounded | Unproved

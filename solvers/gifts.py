@@ -33,6 +33,8 @@ _LIKELY = {
     "n_layers": 32,
 }
 _MOST_TRIED = 40
+# Results of formulas that a log or a table states as well.
+_READ_IN_LOGS = ("kv_bytes_per_token", "weight_bytes")
 
 Doable = Callable[[Sequence[str]], bool]
 
@@ -86,10 +88,11 @@ def gifts(request: Request) -> tuple[Gift, ...]:
     least = _least([*single[:_MOST_TRIED], *own, *reversed(named)], doable)
     if not least:
         return ()
+    known = [name for name in _READ_IN_LOGS if name not in given]
     found = []
     for name in least:
         rest = [other for other in least if other != name]
-        found.append(Gift(name, _instead(name, rest, rows.get(name, ()), doable)))
+        found.append(Gift(name, _instead(name, rest, rows.get(name, ()), doable, known)))
     return tuple(sorted(found, key=lambda gift: _PLACES.get(gift.name, len(_PLACES))))
 
 
@@ -135,14 +138,29 @@ def _least(names: Sequence[str], doable: Doable) -> list[str]:
     return kept
 
 
-def _instead(name: str, rest: Sequence[str], row: Sequence[str], doable: Doable) -> tuple[str, ...]:
+def _instead(
+    name: str, rest: Sequence[str], row: Sequence[str], doable: Doable, known: Sequence[str]
+) -> tuple[str, ...]:
     """Other quantities that would do in place of this one, beside the rest."""
     if row:
-        return tuple(n for n in _least([*row, *rest], doable) if n not in rest)
+        found = [n for n in _least([*row, *rest], doable) if n not in rest]
+        return tuple(_shortened(found, rest, doable, known))
     if name != "context_tokens":
         return ()
     parts = tuple(n for n in ("prompt_tokens", "output_tokens") if n not in rest)
     return parts if parts and doable([*rest, *parts]) else ()
+
+
+def _shortened(
+    names: list[str], rest: Sequence[str], doable: Doable, known: Sequence[str]
+) -> list[str]:
+    """The names with one that people read in a log or a table in place of several."""
+    for one in known:
+        shorter = _least([*(n for n in names if n != one), one, *rest], doable)
+        shorter = [n for n in shorter if n not in rest]
+        if shorter and len(shorter) < len(names):
+            names = sorted(shorter)
+    return names
 
 
 def _facts_of(row: Statement) -> tuple[str, ...]:

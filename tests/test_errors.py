@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from derive.asked import asked_of
 from derive.complain import complain
 from derive.conversation import Conversation
-from derive.question import parse
+from derive.question import canonical, parse
 from formulas.errors import Problem
 
 
@@ -107,6 +108,88 @@ def test_e10_a_gpu_of_several_forms() -> None:
           h100-sxm-80gb (3.35 TB/s), h100-pcie-80gb (2 TB/s), h100-nvl-94gb (3.9 TB/s)
         """).strip()
     assert said_after("gpu 8 x h100") == expected
+
+
+def after(*lines: str, seconds: float = 60.0) -> str:
+    """The card of the last line, when the others were said before."""
+    conversation = Conversation(seconds=seconds)
+    for line in lines:
+        conversation, outcome = conversation.say(line)
+    return outcome.text(width=200)
+
+
+def test_e5_what_lacks() -> None:
+    """What would do in place of a model is a matter of the formulas; ours cut heads over GPUs."""
+    sentence, line, carets, give, *more, other, known = after(
+        "gpu 8 x h100-sxm, batch 32", "tpot"
+    ).split("\n")
+    assert sentence == "error[missing]: tpot needs 2 more facts"
+    assert (line, carets) == ("  tpot", "  ^^^^")
+    assert give.startswith("  give   model NAME               or  ")
+    assert all(row.startswith(" " * 9) for row in more)
+    assert other == "  and    context = ...            or  prompt = ..., output = ..."
+    assert known == "  known  gpu 8 x h100-sxm, batch 32"
+
+
+def test_e6_nothing_does() -> None:
+    card = after("model llama-3.1-70b, gpu h100-sxm", "max context given batch = 32, tpot <= 5 ms")
+    assert card.split("\n")[0] == "error[infeasible]: no context satisfies this"
+
+
+def test_e7_a_fact_that_contradicts() -> None:
+    expected = dedent("""
+        error[conflict]: kv_bytes_per_token = 409 600 B/tok contradicts 327 680 B/tok
+          kv_bytes_per_token = 400 KiB
+          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+          kv_bytes_per_token   2 * n_layers * n_kv_heads * d_head * kv_bytes_per_element = 2*80*8*128*2
+          not added. 'kv_bytes_per_token := 400 KiB' overrides kv_bytes_per_token
+        """).strip()  # noqa: E501
+    stated = ("model llama-3.1-70b", "kv_dtype bf16", "kv_bytes_per_token = 400 KiB")
+    assert said_after(*stated) == expected
+
+
+def test_e11_nothing_limits() -> None:
+    # Of the models that are shipped the config says how far they go; a dense one stated by hand
+    # does not.
+    stated = "n_params = 8e9, n_layers = 32, n_kv_heads = 8, d_head = 128, d_model = 4096"
+    expected = dedent("""
+        error[unbounded]: nothing given limits context
+          max context given batch = 32
+              ^^^^^^^
+          add one of  model ... and gpu ... (memory), tpot <= ..., ttft <= ...
+        """).strip()
+    assert after(stated, "max context given batch = 32") == expected
+
+
+def test_e14_a_plan_that_is_stopped() -> None:
+    line = (
+        "plan min cost_per_million_tokens given model llama-3.1-8b, gpu h100-sxm, "
+        "prompt_tokens = 3000, output_tokens = 1000, arrival_rate = 3, price_per_gpu_hour = $2/h, "
+        "tpot <= 40 ms over tp in 1..16, pp in 1..40, mbu in 0.5..0.9 step 0.01, "
+        "gpu_memory_utilization in 0.5..0.95 step 0.001, batch in 1..100000"
+    )
+    sentence, found, proved, more = after(line, seconds=10.0).split("\n")
+    assert sentence == "error[unproved]: stopped after 10 s"
+    best = re.fullmatch(
+        r"  best found   cost_per_million_tokens = \$([0-9.]+)/Mtok \(tp [0-9]+, .*batch [0-9]+\)",
+        found,
+    )
+    bound = re.fullmatch(r"  proved       not below \$([0-9.]+)/Mtok", proved)
+    assert best is not None
+    assert bound is not None
+    assert float(bound[1]) <= float(best[1])
+    assert more == "  plan ... --time 60 continues"
+
+
+def test_a_line_may_say_how_long_it_takes() -> None:
+    line = "max context given model llama-3.1-70b, gpu 4 x h100-sxm, batch = 32, tpot <= 30 ms"
+    assert "more, stopped after" not in after(line)
+    assert after(f"{line} --time 0.001").startswith("error[unproved]: stopped after 0.001 s")
+    # Only this line.
+    assert after(f"{line} --time 0.001", line) == after(line)
+    assert parse(canonical(parse(f"{line} --time 7.5"))).seconds == 7.5
+    with pytest.raises(Problem, match="a number of seconds above 0"):
+        parse(f"{line} --time 0")
 
 
 @pytest.mark.parametrize(

@@ -551,8 +551,8 @@ def test_what_is_needed_is_enough_and_each_of_it_is_needed(facts: str, find: str
 def test_the_card_of_a_need_has_the_form_of_the_error() -> None:
     lines = text(last("gpu 8 x h100-sxm, batch 32", "need tpot")).splitlines()
     assert lines[0] == "tpot needs 2 more facts"
-    assert re.match(r"  give   model NAME     or  d_head = \.\.\., ", lines[1])
-    assert "  and    context = ...  or  prompt = ..., output = ..." in lines
+    assert re.match(r"  give   model NAME               or  d_head = \.\.\., ", lines[1])
+    assert "  and    context = ...            or  prompt = ..., output = ..." in lines
     assert lines[-1] == "  known  gpu 8 x h100-sxm, batch 32"
 
 

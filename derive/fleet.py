@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from time import monotonic
 from typing import Protocol
 
 from derive.fleet_card import outcome_of
 from derive.fleet_file import read_fleet
 from derive.outcome import Outcome
+from derive.progress import progress
 from formulas.errors import Problem
-
-# Nobody needs to be told what takes no longer.
-_PATIENCE = 1.0
 
 
 class Options(Protocol):
@@ -53,9 +50,7 @@ def plan_fleet(path: str, options: Options) -> Outcome:
         _refuse_without_scipy()
     file = read_fleet(path)
     left = options.time - (monotonic() - started)
-    found = plan_demands(
-        file.demands, file.pools, file.budget, left, options.engine, _progress(started)
-    )
+    found = plan_demands(file.demands, file.pools, file.budget, left, options.engine, progress())
     return outcome_of(found, file.pools, options.time)
 
 
@@ -65,13 +60,3 @@ def _refuse_without_scipy() -> None:
     if not installed():
         advice = "install the extra: pip install 'derive-llm[fleet]'"
         raise Problem("fleet", "HiGHS needs scipy, which is not installed", (advice,))
-
-
-def _progress(started: float) -> Callable[[str], None]:
-    """Says on a terminal what is being done, from the second second on."""
-
-    def say(text: str) -> None:
-        if sys.stderr.isatty() and monotonic() - started > _PATIENCE:
-            print(f"  {text} ...", file=sys.stderr, flush=True)
-
-    return say

@@ -15,7 +15,7 @@ from typing import Any
 import sympy
 
 from formulas.expressions import Round
-from formulas.fold import Leaf, fold
+from formulas.fold import Leaf, Table, fold
 from formulas.formula import Relation
 from solvers.number import (
     CONTEXT,
@@ -113,7 +113,8 @@ def _compare(test: Callable[[Any, Any], bool]) -> Callable[..., bool]:
     return lambda _, left, right: bool(test(left, right))
 
 
-_NUMERIC: dict[type, Callable[..., Any]] = {
+# What each node comes to where all its parts are numbers.
+NUMERIC: dict[type, Callable[..., Any]] = {
     sympy.Add: _sum,
     sympy.Mul: _product,
     sympy.Pow: _power,
@@ -194,9 +195,10 @@ def _any_of(node: Any, walk: Callable[[Any], Any]) -> Any:
 
 
 @cache
-def _fixed_rules() -> dict[type, Any]:
-    return {
-        **{node: _numeric_or_open(node, rule) for node, rule in _NUMERIC.items()},
+def exact_rules() -> Table:
+    """The rule of every node but a symbol."""
+    rules = {
+        **{node: _numeric_or_open(node, rule) for node, rule in NUMERIC.items()},
         sympy.Number: from_sympy,
         sympy.NumberSymbol: from_sympy,
         sympy.logic.boolalg.BooleanAtom: bool,
@@ -204,6 +206,7 @@ def _fixed_rules() -> dict[type, Any]:
         sympy.And: Leaf(_all_of),
         sympy.Or: Leaf(_any_of),
     }
+    return Table(rules)
 
 
 def evaluate(expr: Any, lookup: Callable[[str], Any]) -> Any:
@@ -212,7 +215,7 @@ def evaluate(expr: Any, lookup: Callable[[str], Any]) -> Any:
     A number, a truth value, or a sympy expression in what is still unknown. Undefined where it has
     no value.
     """
-    return fold(expr, {**_fixed_rules(), sympy.Symbol: lambda node: lookup(node.name)})
+    return fold(expr, exact_rules(), lookup)
 
 
 def substitute(expr: Any, unknown: str, value: Number) -> Any:

@@ -7,13 +7,13 @@ from fractions import Fraction
 from typing import Any
 
 from solvers.columns import compared, decisions
-from solvers.exact import _NUMERIC
+from solvers.exact import NUMERIC
 from solvers.generated import numpy_kernel
 from solvers.number import CONTEXT, is_number
 from solvers.search.line import Line
-from solvers.search.program import Program, Test, names_in
+from solvers.search.program import Program, Test
 from solvers.search.trend import LINE, Trend, Trends, computed
-from solvers.straight import NEAR, Straight, straight
+from solvers.straight import NEAR, Straight, names_in, straight
 
 _WHOLE = 2.0**53
 _LEFT, _RIGHT = "side.left", "side.right"
@@ -244,7 +244,7 @@ def _comparisons() -> dict[str, Any]:
     import sympy
 
     kinds = {"<=": sympy.Le, ">=": sympy.Ge, "<": sympy.Lt, ">": sympy.Gt, "=": sympy.Eq}
-    return {**{sign: _NUMERIC[kind] for sign, kind in kinds.items()}, "!=": _NUMERIC[sympy.Ne]}
+    return {**{sign: NUMERIC[kind] for sign, kind in kinds.items()}, "!=": NUMERIC[sympy.Ne]}
 
 
 _COMPARE = _comparisons()

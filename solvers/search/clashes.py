@@ -14,9 +14,10 @@ from typing import Any
 from solvers.number import fraction_of, is_number
 from solvers.search.block import Block
 from solvers.search.pieces import Pieces, Tests, pieces_of
-from solvers.search.program import Test, names_in
+from solvers.search.program import Test
 from solvers.search.task import Clashes, Relief
 from solvers.search.walk import Search, searched
+from solvers.straight import names_in
 
 _MOST = 8
 # What a batch breaks of which no value is a multiple of the ranks and stages.

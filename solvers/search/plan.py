@@ -33,7 +33,7 @@ def planned(task: Task, say: Callable[[str], None] = lambda _: None) -> Plan:
     Problem where the question cannot be searched; TimedOut is the caller's affair.
     """
     _refuse_vague(task)
-    space = space_of(task.scenario, task.over, task.prices)
+    space = space_of(task.scenario, task.over, task.prices, task.wanted)
     search = Search(task, space, space.size <= COUNTED)
     now = time.monotonic()
     limited = task.seconds > 0

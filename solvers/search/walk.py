@@ -11,9 +11,9 @@ from typing import Any
 from formulas.errors import Problem
 from solvers.search.block import Block
 from solvers.search.line import Whole
-from solvers.search.logic import Compares, IsNamed, Logic, atoms_of
+from solvers.search.logic import IsNamed
 from solvers.search.pieces import Pieces, Tests, pieces_of
-from solvers.search.program import Program, Test, names_in, program_of
+from solvers.search.program import Program, program_of
 from solvers.search.space import Space, places
 from solvers.search.task import TIES, TOLD, Row, Task
 from solvers.search.trend import computed
@@ -127,14 +127,7 @@ def _program(
     if line is not None:
         value = Fraction(line.low) if isinstance(line, Whole) else line.values[0]
     scenario = space.scenario_at(int(kinds[at]), [int(n[at]) for n in numbers], value)
-    wanted = tuple(goal.name for goal in task.goals)
-    atoms = [a for c in task.conditions for a in _compared(c.logic)]
-    wanted += tuple(n for test in atoms for side in test.sides for n in names_in(side))
-    return program_of(scenario, varied, tuple(dict.fromkeys(wanted)), (*TIES, *TOLD))
-
-
-def _compared(logic: Logic) -> list[Test]:
-    return [atom.test for atom in atoms_of(logic) if isinstance(atom, Compares)]
+    return program_of(scenario, varied, task.wanted, (*TIES, *TOLD))
 
 
 def _right(program: Program, space: Space, block: Block) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from typing import Any
 
 import sympy
@@ -66,10 +66,11 @@ def _power(_: Any, base: Number, exponent: Number) -> Number:
 
 def _exact_power(base: Fraction, exponent: Fraction) -> Fraction | None:
     bits = max(base.numerator.bit_length(), base.denominator.bit_length())
+    if exponent.denominator == 1:
+        power = exponent.numerator
+        return base**power if bits * abs(power) <= EXACT_BITS else None
     if bits * abs(exponent) > EXACT_BITS:
         return None
-    if exponent.denominator == 1:
-        return Fraction(base ** int(exponent))
     if base < 0:
         return None
     roots = [
@@ -199,7 +200,8 @@ def exact_rules() -> Table:
     """The rule of every node but a symbol."""
     rules = {
         **{node: _numeric_or_open(node, rule) for node, rule in NUMERIC.items()},
-        sympy.Number: from_sympy,
+        # The numbers of formulas are few, and stand in every question.
+        sympy.Number: lru_cache(maxsize=1024)(from_sympy),
         sympy.NumberSymbol: from_sympy,
         sympy.logic.boolalg.BooleanAtom: bool,
         sympy.Piecewise: Leaf(_cases),

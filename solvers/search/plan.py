@@ -117,7 +117,8 @@ def _count(search: Search, tests: Tests, pieces: Pieces) -> None:
 def _rows(search: Search, block: Block, best: Ranked) -> list[Row]:
     names = list(dict.fromkeys((*(g.name for g in search.task.goals), *TIES, *TOLD)))
     names = [name for name in names if block.program.knows(name)]
-    columns = {n: block.score(VOCABULARY[n].symbol, best.rows, best.places) for n in names}
+    symbols = [VOCABULARY[name].symbol for name in names]
+    columns = dict(zip(names, block.scores(symbols, best.rows, best.places), strict=True))
     found = []
     for i, (row, place) in enumerate(zip(best.rows, best.places, strict=True)):
         point = _point(search.space, block, int(row), int(place))

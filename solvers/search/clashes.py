@@ -68,8 +68,6 @@ def _relieve(
     """For each limit, the least that it would have to give where it alone fails."""
     import numpy
 
-    from solvers.search.plan import _point
-
     for bit in range(tests.hard, len(tests.rows)):
         test = tests.rows[bit]
         alone = pieces.only(pieces.fails == 1 << bit)
@@ -83,7 +81,7 @@ def _relieve(
         row = int(alone.rows[best])
         if bit not in found or gaps[best] < found[bit][0]:
             values = [_number(v) for v in block.exact(test.sides, row, place)]
-            point = _point(search.space, block, row, place)
+            point = search.point(block, row, place)
             found[bit] = (float(gaps[best]), tuple(values), point)
 
 

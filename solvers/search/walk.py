@@ -42,6 +42,11 @@ class Search:
     unchecked: dict[str, None] = field(default_factory=dict)
     blocks: list[tuple[Block, Tests, Pieces]] = field(default_factory=list)
 
+    def point(self, block: Block, row: int, place: int) -> dict[str, Any]:
+        """The choice of one point, in the order in which it was asked."""
+        found = {**block.at(row, place), **self.space.kinds[int(block.kinds[row])].at}
+        return {name: found[name] for name in self.space.order if name in found}
+
 
 def searched(search: Search, end: float | None = None) -> Iterator[tuple[Block, Tests, Pieces]]:
     """Every block of the space with its pieces; ends early when the time is over."""
@@ -74,7 +79,7 @@ def _by_program(
     tried = 0
     while len(left):
         if tried == len(programs):
-            programs.append(_program(search, varied, kinds, numbers, int(left[0])))
+            programs.append(program_at(search, varied, kinds, numbers, int(left[0])))
         program = programs[tried]
         tried += 1
         tried_block = _block(program, space, kinds[left], [n[left] for n in numbers])
@@ -118,9 +123,10 @@ def _tests(program: Program, task: Task) -> Tests:
     return Tests((*hard, *levels, *stated), len(hard), task.conditions)
 
 
-def _program(
+def program_at(
     search: Search, varied: frozenset[str], kinds: Any, numbers: Sequence[Any], at: int
 ) -> Program:
+    """The program of the configuration with this number among those of a block."""
     space, task = search.space, search.task
     line = space.line
     value = None

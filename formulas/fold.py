@@ -26,23 +26,37 @@ def rule_for(node_class: type, rules: Rules) -> Any:
     return next((rules[c] for c in node_class.__mro__ if c in rules), None)
 
 
-def fold(expr: Any, rules: Rules) -> Any:
+class Table(dict[type, Any]):
+    """Rules that are used again and again: what serves a class is looked for once."""
+
+    def __missing__(self, node_class: type) -> Any:
+        rule = rule_for(node_class, self)
+        if rule is not None:
+            self[node_class] = rule
+        return rule
+
+
+def fold(expr: Any, rules: Rules, value: Callable[[str], Any] | None = None) -> Any:
     """The value of `expr` when each node's rule is applied to its already folded children.
 
     A rule is called with the node and the folded arguments; equal subexpressions are folded once.
+    With `value`, a symbol is what it gives for the symbol's name.
     """
     seen: dict[Any, Any] = {}
+    table = rules if isinstance(rules, Table) else Table(rules)
 
     def walk(node: Any) -> Any:
+        if value is not None and node.is_Symbol:
+            return value(node.name)
         if node in seen:
             return seen[node]
-        rule = rule_for(type(node), rules)
+        rule = table[type(node)]
         if rule is None:
             raise NoRule(f"no rule for {type(node).__name__} in {node}")
         if isinstance(rule, Leaf):
             result = rule.rule(node, walk)
         else:
-            result = rule(node, *(walk(argument) for argument in node.args))
+            result = rule(node, *map(walk, node.args))
         seen[node] = result
         return result
 

@@ -82,7 +82,7 @@ class Relation:
         """True where it gives whether an inequality holds."""
         return VOCABULARY[self.gives].unit.text == "bool"
 
-    @property
+    @cached_property
     def is_array(self) -> bool:
         """True where an array or an opaque value takes part: a kernel computes it, forwards."""
         names = (self.gives, *self.inputs)

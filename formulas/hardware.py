@@ -109,6 +109,12 @@ def gpu_facts(
     return facts if mig_profile is None else _mig_facts(gpu, facts, mig_profile)
 
 
+def idle_facts(facts: Mapping[str, Any]) -> frozenset[str]:
+    """What a GPU may lack without lacking anything: the bandwidth of a link that joins no GPUs."""
+    joined = facts.get("scale_up_domain_gpus")
+    return frozenset(("scale_up_bandwidth",) if joined == 0 else ())
+
+
 @cache
 def _mig_tables() -> Mapping[str, Mapping[str, Any]]:
     """The MIG table of each GPU that has one, by the GPU's name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -75,6 +76,11 @@ class Scenario:
         sides = [side for row in self.relates for side in (row.left, row.right)]
         named += [symbol.name for side in sides for symbol in side.free_symbols]
         return frozenset([*self.given, *named, *self.among])
+
+    @cached_property
+    def set_aside(self) -> frozenset[str]:
+        """What would follow from the statements, and is not given all the same."""
+        return frozenset(scenario(self.statements).given.keys() - self.given.keys())
 
     def without(self, *names: str) -> Scenario:
         """The same scenario, without what is given for these quantities."""

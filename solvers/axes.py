@@ -75,8 +75,7 @@ def _renamed(before: Scenario, words: Mapping[str, str]) -> Scenario:
     found = scenario(rows)
     # What was set aside or stated for this question is so here as well.
     extra = {n: g for n, g in before.given.items() if g.origin == "asked"}
-    gone = {n for n in scenario(before.statements).given if n not in before.given}
-    given = {n: g for n, g in found.given.items() if n not in gone}
+    given = {n: g for n, g in found.given.items() if n not in before.set_aside}
     return replace(found, given={**given, **extra})
 
 

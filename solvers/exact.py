@@ -9,13 +9,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from typing import Any
 
 import sympy
 
 from formulas.expressions import Round
-from formulas.fold import Leaf, fold
+from formulas.fold import Leaf, Table, fold
 from formulas.formula import Relation
 from solvers.number import (
     CONTEXT,
@@ -66,10 +66,11 @@ def _power(_: Any, base: Number, exponent: Number) -> Number:
 
 def _exact_power(base: Fraction, exponent: Fraction) -> Fraction | None:
     bits = max(base.numerator.bit_length(), base.denominator.bit_length())
+    if exponent.denominator == 1:
+        power = exponent.numerator
+        return base**power if bits * abs(power) <= EXACT_BITS else None
     if bits * abs(exponent) > EXACT_BITS:
         return None
-    if exponent.denominator == 1:
-        return Fraction(base ** int(exponent))
     if base < 0:
         return None
     roots = [
@@ -113,7 +114,8 @@ def _compare(test: Callable[[Any, Any], bool]) -> Callable[..., bool]:
     return lambda _, left, right: bool(test(left, right))
 
 
-_NUMERIC: dict[type, Callable[..., Any]] = {
+# What each node comes to where all its parts are numbers.
+NUMERIC: dict[type, Callable[..., Any]] = {
     sympy.Add: _sum,
     sympy.Mul: _product,
     sympy.Pow: _power,
@@ -194,16 +196,19 @@ def _any_of(node: Any, walk: Callable[[Any], Any]) -> Any:
 
 
 @cache
-def _fixed_rules() -> dict[type, Any]:
-    return {
-        **{node: _numeric_or_open(node, rule) for node, rule in _NUMERIC.items()},
-        sympy.Number: from_sympy,
+def exact_rules() -> Table:
+    """The rule of every node but a symbol."""
+    rules = {
+        **{node: _numeric_or_open(node, rule) for node, rule in NUMERIC.items()},
+        # The numbers of formulas are few, and stand in every question.
+        sympy.Number: lru_cache(maxsize=1024)(from_sympy),
         sympy.NumberSymbol: from_sympy,
         sympy.logic.boolalg.BooleanAtom: bool,
         sympy.Piecewise: Leaf(_cases),
         sympy.And: Leaf(_all_of),
         sympy.Or: Leaf(_any_of),
     }
+    return Table(rules)
 
 
 def evaluate(expr: Any, lookup: Callable[[str], Any]) -> Any:
@@ -212,7 +217,7 @@ def evaluate(expr: Any, lookup: Callable[[str], Any]) -> Any:
     A number, a truth value, or a sympy expression in what is still unknown. Undefined where it has
     no value.
     """
-    return fold(expr, {**_fixed_rules(), sympy.Symbol: lambda node: lookup(node.name)})
+    return fold(expr, exact_rules(), lookup)
 
 
 def substitute(expr: Any, unknown: str, value: Number) -> Any:

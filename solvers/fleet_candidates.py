@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from formulas.errors import Problem
+from formulas.hardware import idle_facts
 from formulas.scenario import Scenario
 from solvers.answer import Answer, Contradiction, Exact, Infeasible, Missing, Unbounded
 from solvers.fleet_demand import Config, Demand, Refused, configs_of, of_workload, scenario_of
@@ -119,11 +120,11 @@ def _plan(rows: Sequence[_Row]) -> tuple[Plan | None, dict[str, list[float]]]:
 
 
 def _complete(scenario: Scenario) -> Scenario:
-    """Links that join no GPUs have no bandwidth; where it plays no part a plan may hold any."""
-    domain, link = (scenario.given.get(n) for n in ("scale_up_domain_gpus", "pcie_bandwidth"))
-    if "scale_up_bandwidth" in scenario.given or domain is None or domain.value or link is None:
-        return scenario
-    return scenario.with_value("scale_up_bandwidth", link.value)
+    """What plays no part where it is not stated has any value, so that one plan serves all."""
+    idle = idle_facts({name: row.value for name, row in scenario.given.items()})
+    for name in idle - scenario.given.keys():
+        scenario = scenario.with_value(name, Fraction(1))
+    return scenario
 
 
 def _fits(block: Block) -> list[bool]:

@@ -53,11 +53,11 @@ def numpy_kernel(line: Straight) -> Callable[..., tuple[Any, ...]]:
 @lru_cache(maxsize=256)
 def exact_kernel(line: Straight) -> Callable[..., tuple[Any, ...]]:
     """The outputs as a function of exact numbers, by the same rules as `solvers.exact`."""
-    from solvers.exact import _NUMERIC
+    from solvers.exact import NUMERIC
     from solvers.number import Undefined
 
     source, constants = exact_source(line)
-    names = {kind.__name__: rule for kind, rule in _NUMERIC.items()}
+    names = {kind.__name__: rule for kind, rule in NUMERIC.items()}
 
     def undefined() -> Any:
         raise Undefined("no case holds")

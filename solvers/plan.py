@@ -13,13 +13,14 @@ from typing import Any
 
 from formulas.catalogue import catalogue
 from formulas.deployment.constraints import OF_TP
-from formulas.formula import VOCABULARY, Condition, Relation
+from formulas.formula import Condition
 from formulas.scenario import Scenario
 from solvers.answer import Contradiction
 from solvers.chain import Chain
-from solvers.columns import compared, decisions, holds, inside, run, truth, undecided
-from solvers.found import Found, Lacking
-from solvers.number import CONTEXT, Undefined, is_number
+from solvers.columns import compared, holds, inside, run, truth, undecided
+from solvers.found import Lacking
+from solvers.number import Undefined, is_number
+from solvers.resting import Calculation, Resting, calculation_of, resting_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +30,6 @@ class Block:
     values: dict[str, Any]
     holds: dict[str, Any]
     open: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Calculation:
-    """One quantity as an expression in others."""
-
-    gives: str
-    expr: Any
-    inputs: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +128,8 @@ def _plan(scenario: Scenario, axes: frozenset[str], name: str) -> Plan | None:
         return None
     needed = [name, *(limit.quantity for limit in scenario.limits)]
     needed += [n for constraint in constraints for n in constraint.inputs]
-    # What decides which relations are the right ones is computed as well.
-    deciding = [c for rows in _deciding(chain, _behind(chain, needed)) for c in rows]
-    needed += [n for condition in deciding for n in condition.inputs]
-    found = _behind(chain, needed)
-    if any(row.solved_from for row in found):
+    found = resting_on(chain, needed)
+    if any(row.solved_from for row in found.rows):
         return None
     return _planned(chain, found, name, tuple(constraints))
 
@@ -160,46 +149,21 @@ def _may_clash(chain: Chain, axes: frozenset[str]) -> bool:
 
 def _settled(scenario: Scenario, name: str) -> Chain | None:
     """The chain that answers the question; None where a default had to be withdrawn."""
-    from solvers.solve import Request, chain_of, settled_of
+    from solvers.solve import Request, chain_of, known_of
 
-    settled = settled_of(chain_of(Request(name, scenario)))
+    settled = known_of(chain_of(Request(name, scenario)))
     if isinstance(settled, Contradiction) or settled.withdrawn:
         return None
-    return replace(settled.chain, unknowns=frozenset())
-
-
-def _behind(chain: Chain, names: list[str]) -> list[Found]:
-    """All that these values rest on anywhere, inputs first; what lacks is no number.
-
-    A case of a relation that is not the one here may be the one elsewhere.
-    """
-    done: dict[str, Found] = {}
-    entered: set[str] = set()
-
-    def visit(name: str) -> None:
-        if name in entered:
-            return
-        entered.add(name)
-        try:
-            found = chain.value(name)
-        except (Lacking, Undefined):
-            found = Found(name, CONTEXT.nan)
-        for other in found.relation.inputs if found.relation else ():
-            visit(other)
-        done[name] = found
-
-    for name in names:
-        visit(name)
-    return list(done.values())
+    return settled.chain
 
 
 def _planned(
-    chain: Chain, found: list[Found], name: str, constraints: tuple[Condition, ...]
+    chain: Chain, found: Resting, name: str, constraints: tuple[Condition, ...]
 ) -> Plan | None:
     facts: dict[str, float] = {}
     steps: list[Calculation] = []
-    by_name = {row.quantity: row for row in found}
-    for row in found:
+    by_name = {row.quantity: row for row in found.rows}
+    for row in found.rows:
         relation = row.relation
         # What TP is by default depends on no axis here, but is no value of an expression.
         if relation is None or not relation.inputs or relation.id == "assumed.tp":
@@ -209,54 +173,9 @@ def _planned(
         elif relation.is_truth or relation.removable:
             return None
         else:
-            steps.append(_calculation(relation, by_name))
-    true, false = _deciding(chain, found)
+            steps.append(calculation_of(relation, by_name))
     limits = tuple((row.quantity, row.relation, row.value) for row in chain.scenario.limits)
-    return Plan((name,), facts, tuple(steps), true, false, constraints, limits)
-
-
-def _calculation(relation: Relation, found: Mapping[str, Found]) -> Calculation:
-    """The relation, in which a step sees through what is assumed by an expression.
-
-    What is assumed to fill one replica needs one: the ceiling of exactly 1 cancels on paper, and
-    would be decided by the last digit of a float.
-    """
-    expr = relation.value
-    if decisions(expr):
-        rows = (found[name].relation for name in relation.inputs)
-        guesses = [row for row in rows if row and row.kind == "assumption" and row.inputs]
-        expr = expr.xreplace({VOCABULARY[row.gives].symbol: row.value for row in guesses})
-    names = sorted(symbol.name for symbol in getattr(expr, "free_symbols", ()))
-    return Calculation(relation.gives, expr, tuple(names))
-
-
-def _deciding(
-    chain: Chain, found: list[Found]
-) -> tuple[tuple[Condition, ...], tuple[Condition, ...]]:
-    """What is true here, and what is false, so that these relations are the ones that answer."""
-    true: dict[Condition, None] = {}
-    false: dict[Condition, None] = {}
-    for row in found:
-        if row.relation is None or row.relation.kind == "assumption":
-            continue
-        true |= dict.fromkeys(c for c in row.relation.valid if _known(chain, c) is True)
-        false |= dict.fromkeys(_passed_over(chain, row.relation))
-    return tuple(true), tuple(false)
-
-
-def _known(chain: Chain, condition: Condition) -> Any:
-    try:
-        return chain.holds(condition)
-    except (Lacking, Undefined):
-        return None
-
-
-def _passed_over(chain: Chain, used: Relation) -> list[Condition]:
-    """Of each relation of higher rank that is not valid here, the condition that says so."""
-    rows = chain.relations(used.gives)
-    higher = rows[: next((i for i, row in enumerate(rows) if row.key == used.key), 0)]
-    refusing = ([c for c in row.valid if _known(chain, c) is False] for row in higher)
-    return [conditions[0] for conditions in refusing if conditions]
+    return Plan((name,), facts, tuple(steps), found.true, found.false, constraints, limits)
 
 
 def _merged(plans: list[Plan]) -> Plan | None:

@@ -56,14 +56,22 @@ def chain_of(request: Request) -> Chain:
 
 def settled_of(chain: Chain) -> Settled | Contradiction:
     """The same chain without the defaults that contradict what is stated."""
+    settled = known_of(chain)
+    if isinstance(settled, Contradiction):
+        return settled
+    return replace(settled, chain=replace(settled.chain, unknowns=chain.unknowns))
+
+
+def known_of(chain: Chain) -> Settled | Contradiction:
+    """The settled chain in which nothing is unknown; what was computed on the way is in it."""
     from solvers.settle import settle
 
     known = replace(chain, unknowns=frozenset())
     # What relations give is no unknown when it is asked whether all that is stated holds together.
     settled = settle(chain if known.by_relation(chain.asked) is None else known)
-    if isinstance(settled, Contradiction):
+    if isinstance(settled, Contradiction) or not settled.chain.unknowns:
         return settled
-    return replace(settled, chain=replace(settled.chain, unknowns=chain.unknowns))
+    return replace(settled, chain=replace(settled.chain, unknowns=frozenset()))
 
 
 def solve(request: Request) -> Answer:

@@ -39,12 +39,12 @@ def straight(
 ) -> Straight:
     """The part of the steps that the outputs rest on; what no step gives is an input."""
     wanted = dict.fromkeys(outputs)
-    needed = set(wanted) | {n for pair in watched for side in pair for n in _names(side)}
+    needed = set(wanted) | {n for pair in watched for side in pair for n in names_in(side)}
     kept: list[tuple[str, Any]] = []
     for name, expr in reversed(steps):
         if name in needed:
             kept.append((name, expr))
-            needed |= _names(expr)
+            needed |= names_in(expr)
     given = {name for name, _ in kept}
     return Straight(
         tuple(sorted(needed - given)), tuple(reversed(kept)), tuple(wanted), tuple(watched)
@@ -52,7 +52,8 @@ def straight(
 
 
 @lru_cache(maxsize=8192)
-def _names(expr: Any) -> frozenset[str]:
+def names_in(expr: Any) -> frozenset[str]:
+    """The quantities in an expression."""
     return frozenset(symbol.name for symbol in getattr(expr, "free_symbols", ()))
 
 
@@ -67,7 +68,7 @@ def shared(line: Straight) -> Straight:
     done: set[str] = set()
 
     def emit(name: str, expr: Any) -> None:
-        for other in sorted(_names(expr) & temporary.keys() - done):
+        for other in sorted(names_in(expr) & temporary.keys() - done):
             emit(other, temporary[other])
         done.add(name)
         steps.append((name, expr))
@@ -135,10 +136,10 @@ def numpy_source(line: Straight) -> str:
 
 def _last_uses(line: Straight) -> dict[int, list[str]]:
     """By the place of a step, the earlier steps that nothing needs behind it."""
-    kept = set(line.outputs) | {n for pair in line.watched for side in pair for n in _names(side)}
+    kept = set(line.outputs) | {n for pair in line.watched for side in pair for n in names_in(side)}
     place_of: dict[str, int] = {}
     for place, (name, expr) in enumerate(line.steps):
-        place_of |= dict.fromkeys([*_names(expr), name], place)
+        place_of |= dict.fromkeys([*names_in(expr), name], place)
     found: dict[int, list[str]] = {}
     for name, _ in line.steps:
         if name not in kept:
@@ -169,11 +170,11 @@ def exact_source(line: Straight) -> tuple[str, tuple[Any, ...]]:
 
     import sympy
 
-    from solvers.exact import _NUMERIC
+    from solvers.exact import NUMERIC
 
     rules: dict[type, Any] = {
         kind: lambda node, *parts: f"{type(node).__name__}(None, {', '.join(parts)})"
-        for kind in _NUMERIC
+        for kind in NUMERIC
     }
     rules |= {
         sympy.Symbol: lambda node: _plain(node.name),
@@ -194,5 +195,5 @@ def _plain(name: str) -> str:
     return name.replace(".", "__")
 
 
-__all__ = ["NEAR", "FlatPrinter", "Straight", "exact_source", "identifier", "numpy_source",
-           "shared", "straight"]  # fmt: skip
+__all__ = ["NEAR", "FlatPrinter", "Straight", "exact_source", "identifier", "names_in",
+           "numpy_source", "shared", "straight"]  # fmt: skip

@@ -16,7 +16,7 @@ from formulas.catalogue import catalogue
 from formulas.dimension import dimension_rules
 from formulas.fold import rule_for
 from formulas.formula import VOCABULARY
-from solvers.exact import _fixed_rules
+from solvers.exact import exact_rules
 
 HOME = Path(__file__).resolve().parent.parent
 PACKAGES = ("derive", "formulas", "solvers")
@@ -129,7 +129,7 @@ def test_the_printers_cover_every_node() -> None:
 
 def test_exact_evaluation_covers_every_scalar_node() -> None:
     written_only = {"WrittenMin", "WrittenMax"}
-    rules = {**_fixed_rules(), sympy.Symbol: None}
+    rules = {**exact_rules(), sympy.Symbol: None}
     classes = {c for c in node_classes(arrays_too=False) if c is not sympy.Symbol}
     assert covers(rules, classes) <= INSIDE_OTHERS | written_only
 

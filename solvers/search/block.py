@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from solvers.columns import compared, decisions
-from solvers.exact import _NUMERIC
+from solvers.exact import NUMERIC
 from solvers.generated import numpy_kernel
 from solvers.number import CONTEXT, is_number
 from solvers.search.line import Line
-from solvers.search.program import Program, Test, names_in
+from solvers.search.program import Program, Test
 from solvers.search.trend import LINE, Trend, Trends, computed
-from solvers.straight import NEAR, Straight, straight
+from solvers.straight import NEAR, Straight, names_in, straight
 
 _WHOLE = 2.0**53
 _LEFT, _RIGHT = "side.left", "side.right"
@@ -133,19 +133,25 @@ class Block:
         return any(names_in(expr) & self.moving.keys() for expr in exprs)
 
     def numbers(self, exprs: Sequence[Any], rows: Any, places: Any) -> tuple[list[Any], Any]:
-        """The expressions in these configurations at these places of the line, and any doubt."""
+        """The expressions in these configurations at these places of the line, and any doubt.
+
+        Rows and places broadcast. A number is no part of the kernel, so that another limit is
+        no other kernel.
+        """
         import numpy
 
-        key = tuple(exprs)
+        key = tuple(expr for expr in exprs if not expr.is_Number)
         if key not in self._lines:
             self._lines[key] = self._line(key)
         line, kernel = self._lines[key]
         given = [self._column(name, rows, places) for name in line.inputs]
         with numpy.errstate(all="ignore"):
-            *found, doubt = kernel(*given)
-        size = len(rows)
-        return [numpy.broadcast_to(numpy.asarray(row, float), size) for row in found], (
-            numpy.broadcast_to(doubt, size)
+            *computed_, doubt = kernel(*given)
+        shape = numpy.broadcast_shapes(rows.shape, places.shape)
+        rest = iter(computed_)
+        found = [float(expr) if expr.is_Number else next(rest) for expr in exprs]
+        return [numpy.broadcast_to(numpy.asarray(row, float), shape) for row in found], (
+            numpy.broadcast_to(doubt, shape)
         )
 
     def _line(self, exprs: tuple[Any, ...]) -> tuple[Straight, Callable[..., Any]]:
@@ -186,15 +192,19 @@ class Block:
 
     def score(self, expr: Any, rows: Any, places: Any) -> Any:
         """The expression as floats, exactly rounded wherever a step is near; nan: no value."""
+        (found,) = self.scores([expr], rows, places)
+        return found
+
+    def scores(self, exprs: Sequence[Any], rows: Any, places: Any) -> list[Any]:
+        """The same of several expressions by one kernel."""
         import numpy
 
-        (found,), doubt = self.numbers([expr], rows, places)
-        wanted = numpy.flatnonzero(doubt | numpy.isnan(found))
-        if len(wanted):
-            found = found.copy()
-        for i in wanted:
-            (value,) = self.exact([expr], int(rows[i]), int(places[i]))
-            found[i] = float(value) if _is_real(value) else numpy.nan
+        found, doubt = self.numbers(exprs, rows, places)
+        wanted = numpy.logical_or.reduce([doubt, *map(numpy.isnan, found)])
+        for i, row, place in _points(wanted, rows, places):
+            found = [one if one.flags.writeable else one.copy() for one in found]
+            for one, value in zip(found, self.exact(exprs, row, place), strict=True):
+                one[i] = float(value) if _is_real(value) else numpy.nan
         return found
 
     def holds(self, test: Test, rows: Any, places: Any) -> Any:
@@ -209,14 +219,14 @@ class Block:
             else:
                 met, unsure = found[0] == 1, self._unsure_truth(test, rows, places)
         met = numpy.array(met, bool)
-        for i in numpy.flatnonzero(doubt | unsure):
-            met[i] = self._holds_exactly(test, int(rows[i]), int(places[i]))
+        for i, row, place in _points(doubt | unsure, rows, places):
+            met[i] = self._holds_exactly(test, row, place)
         return met
 
     def _unsure_truth(self, test: Test, rows: Any, places: Any) -> Any:
         import numpy
 
-        found: Any = numpy.zeros(len(rows), bool)
+        found: Any = False
         for left, right, inputs in decisions(test.left):
             if all(self._is_whole(name) for name in inputs):
                 continue
@@ -236,6 +246,17 @@ class Block:
         return bool(_COMPARE[test.sign](None, *values))
 
 
+def _points(wanted: Any, rows: Any, places: Any) -> Iterator[tuple[tuple[int, ...], int, int]]:
+    """Where it is wanted: the index in the array, the row and the place."""
+    import numpy
+
+    where = numpy.argwhere(wanted)
+    if len(where):
+        rows, places = numpy.broadcast_arrays(rows, places)
+    for index in map(tuple, where):
+        yield index, int(rows[index]), int(places[index])
+
+
 def _is_real(value: Any) -> bool:
     return is_number(value) and not (isinstance(value, CONTEXT.mpf) and CONTEXT.isnan(value))
 
@@ -244,7 +265,7 @@ def _comparisons() -> dict[str, Any]:
     import sympy
 
     kinds = {"<=": sympy.Le, ">=": sympy.Ge, "<": sympy.Lt, ">": sympy.Gt, "=": sympy.Eq}
-    return {**{sign: _NUMERIC[kind] for sign, kind in kinds.items()}, "!=": _NUMERIC[sympy.Ne]}
+    return {**{sign: NUMERIC[kind] for sign, kind in kinds.items()}, "!=": NUMERIC[sympy.Ne]}
 
 
 _COMPARE = _comparisons()

@@ -18,7 +18,7 @@ from solvers.search.enclosure import Interval, compare, enclosed, exact_ends, su
 from solvers.search.line import Whole
 from solvers.search.program import Program, Refused
 from solvers.search.space import Space
-from solvers.search.walk import Search, _program
+from solvers.search.walk import Search, program_at
 
 _TOGETHER = 64
 _MOST_BOXES = 20_000
@@ -183,7 +183,7 @@ def _sorted_out(part: Part, boxes: list[Box], end: float) -> bool:
         corner = Box(left[0].kind, left[0].low, (*left[0].low[:numbers], *left[0].high[numbers:]))
         if not any(_by_right(program, space, [corner])[0] for program in part.programs):
             at = [[place] for place in corner.low[:numbers]]
-            program = _program(part.search, part.varied, [corner.kind], at, 0)
+            program = program_at(part.search, part.varied, [corner.kind], at, 0)
             part.programs.append(program)
             if corner == left[0]:
                 part.open.append(

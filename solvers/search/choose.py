@@ -27,7 +27,7 @@ def chosen(
     """The number of the best option under the conditions, proved; None where there is none."""
     import z3
 
-    solver = z3.Solver()
+    solver = z3.SimpleSolver()
     rows = [z3.Bool(f"row{i}") for i in range(len(options))]
     solver.add(z3.Or(rows) if rows else z3.BoolVal(False))
     solver.add(z3.AtMost(*rows, 1) if len(rows) > 1 else z3.BoolVal(True))

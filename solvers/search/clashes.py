@@ -14,9 +14,10 @@ from typing import Any
 from solvers.number import fraction_of, is_number
 from solvers.search.block import Block
 from solvers.search.pieces import Pieces, Tests, pieces_of
-from solvers.search.program import Test, names_in
+from solvers.search.program import Test
 from solvers.search.task import Clashes, Relief
 from solvers.search.walk import Search, searched
+from solvers.straight import names_in
 
 _MOST = 8
 # What a batch breaks of which no value is a multiple of the ranks and stages.
@@ -67,8 +68,6 @@ def _relieve(
     """For each limit, the least that it would have to give where it alone fails."""
     import numpy
 
-    from solvers.search.plan import _point
-
     for bit in range(tests.hard, len(tests.rows)):
         test = tests.rows[bit]
         alone = pieces.only(pieces.fails == 1 << bit)
@@ -82,7 +81,7 @@ def _relieve(
         row = int(alone.rows[best])
         if bit not in found or gaps[best] < found[bit][0]:
             values = [_number(v) for v in block.exact(test.sides, row, place)]
-            point = _point(search.space, block, row, place)
+            point = search.point(block, row, place)
             found[bit] = (float(gaps[best]), tuple(values), point)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import sympy
 
 from formulas.expressions import Round
-from formulas.fold import NoRule, fold
+from formulas.fold import NoRule, Table, fold
 
 Interval = tuple[Any, Any]
 _WHOLE = 2.0**53
@@ -25,10 +25,9 @@ def enclosed(expr: Any, values: Mapping[str, Interval]) -> Interval:
     """The ends of the expression; infinite ones where nothing is known of it."""
     import numpy
 
-    rules = {**_RULES, sympy.Symbol: lambda node: values[node.name]}
     with numpy.errstate(all="ignore"):
         try:
-            found: Interval = fold(expr, rules)
+            found: Interval = fold(expr, _RULES, values.__getitem__)
         except (NoRule, KeyError):
             return _anything()
     return found
@@ -251,31 +250,36 @@ def _boolean(node: Any) -> Interval:
     return value, value
 
 
-_RULES: dict[type, Any] = {
-    sympy.Number: _number,
-    sympy.NumberSymbol: _number,
-    sympy.logic.boolalg.BooleanAtom: _boolean,
-    sympy.Add: _sum,
-    sympy.Mul: _product,
-    sympy.Pow: _power,
-    sympy.Max: _each("maximum"),
-    sympy.Min: _each("minimum"),
-    sympy.ceiling: _stepped("ceil"),
-    sympy.floor: _stepped("floor"),
-    Round: _stepped("rint"),
-    sympy.Mod: _remainder,
-    sympy.Abs: _absolute,
-    sympy.log: _rising("log"),
-    sympy.exp: _rising("exp"),
-    sympy.And: _each("minimum"),
-    sympy.Or: _each("maximum"),
-    sympy.Not: lambda _, part: _not(part),
-    sympy.Eq: _relation("="),
-    sympy.Ne: _relation("!="),
-    sympy.Le: _relation("<="),
-    sympy.Ge: _relation(">="),
-    sympy.Lt: _relation("<"),
-    sympy.Gt: _relation(">"),
-    sympy.Piecewise: _cases,
-    sympy.functions.elementary.piecewise.ExprCondPair: lambda _, term, condition: (term, condition),
-}
+_RULES = Table(
+    {
+        sympy.Number: _number,
+        sympy.NumberSymbol: _number,
+        sympy.logic.boolalg.BooleanAtom: _boolean,
+        sympy.Add: _sum,
+        sympy.Mul: _product,
+        sympy.Pow: _power,
+        sympy.Max: _each("maximum"),
+        sympy.Min: _each("minimum"),
+        sympy.ceiling: _stepped("ceil"),
+        sympy.floor: _stepped("floor"),
+        Round: _stepped("rint"),
+        sympy.Mod: _remainder,
+        sympy.Abs: _absolute,
+        sympy.log: _rising("log"),
+        sympy.exp: _rising("exp"),
+        sympy.And: _each("minimum"),
+        sympy.Or: _each("maximum"),
+        sympy.Not: lambda _, part: _not(part),
+        sympy.Eq: _relation("="),
+        sympy.Ne: _relation("!="),
+        sympy.Le: _relation("<="),
+        sympy.Ge: _relation(">="),
+        sympy.Lt: _relation("<"),
+        sympy.Gt: _relation(">"),
+        sympy.Piecewise: _cases,
+        sympy.functions.elementary.piecewise.ExprCondPair: lambda _, term, condition: (
+            term,
+            condition,
+        ),
+    }
+)

@@ -10,6 +10,7 @@ from formulas.errors import Problem
 from solvers.search.block import Block
 from solvers.search.logic import Atom, Compares, Condition, atoms_of, truth_of
 from solvers.search.program import Test
+from solvers.search.section import first_place
 
 MOST_TESTS = 60
 # Where a test is not proved to turn once, every value is looked at, in parts of so many points.
@@ -171,16 +172,11 @@ def bisected(block: Block, test: Test, rows: Any, count: Any, first: bool) -> An
     """The number of places up to which the test holds, or (not `first`) does not hold."""
     import numpy
 
-    low, high = numpy.zeros(len(rows), int), count.astype(int).copy()
-    while True:
-        open_ = numpy.flatnonzero(low < high)
-        if not len(open_):
-            return low
-        middle = (low[open_] + high[open_]) // 2
-        met = block.holds(test, rows[open_], middle)
-        ahead = met if first else ~met
-        low[open_] = numpy.where(ahead, middle + 1, low[open_])
-        high[open_] = numpy.where(ahead, high[open_], middle)
+    def turned(lines: Any, places: Any) -> Any:
+        met = block.holds(test, rows[lines], places)
+        return ~met if first else met
+
+    return first_place(turned, numpy.zeros(len(rows), int), count)
 
 
 def _every_value(

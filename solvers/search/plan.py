@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from formulas.errors import Problem
 from formulas.formula import VOCABULARY
@@ -17,7 +16,7 @@ from solvers.search.line import ENDLESS, Listed
 from solvers.search.pieces import Pieces, Tests
 from solvers.search.program import Refused
 from solvers.search.rank import Endless, Ranked, best_value, best_values, ranked, selected
-from solvers.search.space import Space, space_of
+from solvers.search.space import space_of
 from solvers.search.task import TIES, TOLD, Excluded, Plan, Row, Task
 from solvers.search.walk import Search, searched
 
@@ -33,7 +32,7 @@ def planned(task: Task, say: Callable[[str], None] = lambda _: None) -> Plan:
     Problem where the question cannot be searched; TimedOut is the caller's affair.
     """
     _refuse_vague(task)
-    space = space_of(task.scenario, task.over, task.prices)
+    space = space_of(task.scenario, task.over, task.prices, task.wanted)
     search = Search(task, space, space.size <= COUNTED)
     now = time.monotonic()
     limited = task.seconds > 0
@@ -117,19 +116,14 @@ def _count(search: Search, tests: Tests, pieces: Pieces) -> None:
 def _rows(search: Search, block: Block, best: Ranked) -> list[Row]:
     names = list(dict.fromkeys((*(g.name for g in search.task.goals), *TIES, *TOLD)))
     names = [name for name in names if block.program.knows(name)]
-    columns = {n: block.score(VOCABULARY[n].symbol, best.rows, best.places) for n in names}
+    symbols = [VOCABULARY[name].symbol for name in names]
+    columns = dict(zip(names, block.scores(symbols, best.rows, best.places), strict=True))
     found = []
     for i, (row, place) in enumerate(zip(best.rows, best.places, strict=True)):
-        point = _point(search.space, block, int(row), int(place))
+        point = search.point(block, int(row), int(place))
         values = {name: float(column[i]) for name, column in columns.items()}
         found.append(Row(point, values, tuple(float(r) for r in best.ranks[:, i])))
     return found
-
-
-def _point(space: Space, block: Block, row: int, place: int) -> dict[str, Any]:
-    """The choice of one point, in the order in which it was asked."""
-    found = {**block.at(row, place), **space.kinds[int(block.kinds[row])].at}
-    return {name: found[name] for name in space.order if name in found}
 
 
 def _finished(search: Search, end: float) -> Plan:

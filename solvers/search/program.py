@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import sympy
@@ -16,15 +16,16 @@ import sympy
 from formulas.catalogue import catalogue
 from formulas.deployment.constraints import GRIDS
 from formulas.errors import Problem
-from formulas.formula import Condition
+from formulas.formula import VOCABULARY, Condition
 from formulas.scenario import Scenario
 from solvers.answer import Answer, Contradiction
 from solvers.chain import Chain
 from solvers.exact import evaluate
 from solvers.found import Found, Lacking
 from solvers.number import Number, Undefined, from_sympy, is_number, to_sympy
-from solvers.plan import _behind, _calculation, _deciding
-from solvers.solve import Request, chain_of, settled_of
+from solvers.resting import calculation_of, resting_on
+from solvers.solve import Request, chain_of, known_of
+from solvers.straight import names_in
 
 _SIGNS = {"LessThan": "<=", "GreaterThan": ">=", "StrictLessThan": "<", "StrictGreaterThan": ">"}
 
@@ -108,10 +109,10 @@ def program_of(
     """
     asked = next((n for n in wanted if n not in scenario.given), "gpus_per_replica")
     spoken = frozenset(wanted)
-    settled = settled_of(replace(chain_of(Request(asked, scenario)), speaks_of=spoken))
+    settled = known_of(replace(chain_of(Request(asked, scenario)), speaks_of=spoken))
     if isinstance(settled, Contradiction):
         raise Refused(settled)
-    chain = replace(settled.chain, unknowns=frozenset())
+    chain = settled.chain
     _refuse_results(chain, varied, settled.withdrawn)
     tests = _limits(scenario)
     needed = [*wanted, *(n for test in tests for side in test.sides for n in names_in(side))]
@@ -120,17 +121,9 @@ def program_of(
     standing, unchecked = _standing(chain)
     needed += [n for row in standing for side in row.sides for n in names_in(side)]
     needed += [name for name in wished if _has(chain, name)]
-    deciding = [c for rows in _deciding(chain, _behind(chain, needed)) for c in rows]
-    needed += [n for condition in deciding for n in condition.inputs]
-    found = _behind(chain, list(dict.fromkeys(needed)))
-    true, false = _deciding(chain, found)
-    facts, steps = _folded(*_split(found, varied), varied)
-    return Program(facts, varied, steps, true, false, (*tests, *standing), unchecked)
-
-
-def names_in(expr: Any) -> set[str]:
-    """The quantities in an expression."""
-    return {symbol.name for symbol in getattr(expr, "free_symbols", ())}
+    found = resting_on(chain, needed)
+    facts, steps = _folded(*_split(found.rows, varied), varied)
+    return Program(facts, varied, steps, found.true, found.false, (*tests, *standing), unchecked)
 
 
 def _split(
@@ -150,7 +143,7 @@ def _split(
             # What is inferred backwards from facts alone is a fact as well.
             facts[row.quantity] = row.value
         else:
-            step = _calculation(relation, by_name)
+            step = calculation_of(relation, by_name)
             steps.append((step.gives, step.expr))
     bad = [name for name, value in facts.items() if not is_number(value)]
     for name in bad:
@@ -170,21 +163,28 @@ def _folded(
     facts: dict[str, Number], steps: tuple[tuple[str, Any], ...], varied: frozenset[str]
 ) -> tuple[dict[str, Number], tuple[tuple[str, Any], ...]]:
     """The steps without what is 0 or 1 everywhere: a dense model has no experts to compute."""
-    plain = {n: v for n, v in facts.items() if n not in varied and v in (0, 1)}
-    known = {catalogue().quantities[n].symbol: to_sympy(v) for n, v in plain.items()}
+    plain = {n: int(v) for n, v in facts.items() if n not in varied and v in (0, 1)}
     found = dict(facts)
     kept: list[tuple[str, Any]] = []
     for name, expr in steps:
-        folded = expr.xreplace(known)
-        if folded.has(sympy.zoo, sympy.nan, sympy.oo):
-            folded = expr
+        folded = _with_numbers(
+            expr, frozenset((n, plain[n]) for n in names_in(expr) & plain.keys())
+        )
         if folded.is_Rational:
             found[name] = from_sympy(folded)
             if found[name] in (0, 1):
-                known[catalogue().quantities[name].symbol] = folded
+                plain[name] = int(folded)
         else:
             kept.append((name, folded))
     return found, tuple(kept)
+
+
+@lru_cache(maxsize=4096)
+def _with_numbers(expr: Any, known: frozenset[tuple[str, int]]) -> Any:
+    """The expression with these numbers in it; itself where it has no value then."""
+    numbers = {VOCABULARY[name].symbol: sympy.Integer(value) for name, value in known}
+    folded = expr.xreplace(numbers)
+    return expr if folded.has(sympy.zoo, sympy.nan, sympy.oo) else folded
 
 
 def _limits(scenario: Scenario) -> list[Test]:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from formulas.scenario import Scenario
 from solvers.answer import Answer, Contradiction, Exact
 from solvers.evidence import evidence, wanted
 from solvers.found import Lacking
 from solvers.number import Undefined, is_number
-from solvers.solve import Request, chain_of, settled_of, solve
+from solvers.solve import Request, chain_of, known_of, solve
 
 
 def answered(name: str, scenario: Scenario) -> Answer:
     """The exact value of the quantity with its steps and checks, forwards from what is known."""
-    settled = settled_of(chain_of(Request(name, scenario)))
+    settled = known_of(chain_of(Request(name, scenario)))
     if isinstance(settled, Contradiction):
         return settled
-    chain = replace(settled.chain, unknowns=frozenset())
+    chain = settled.chain
     try:
         value = chain.value(name).value
     except (Lacking, Undefined):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from formulas.formula import VOCABULARY
 from solvers.search.block import Block
 from solvers.search.line import ENDLESS, Whole
 from solvers.search.pieces import Pieces
+from solvers.search.section import first_place
 from solvers.search.task import TIES, Goal
 
 _EQUAL = 1e-9
@@ -52,10 +53,10 @@ def ranked(block: Block, pieces: Pieces, goals: Sequence[Goal], top: int) -> Ran
         if block.trend(expr).direction is None:
             rows, start, ranks = _spread(rows, start, stop, ranks)
             stop = start + 1
-        value, start, stop = _best_end(block, goal, expr, rows, start, stop)
-        ranks[number] = value
+        ranks[number] = value = _best_end(block, goal, expr, rows, start, stop)
         kept = _kept(rows, ranks[: number + 1], top)
         rows, start, stop, ranks = rows[kept], start[kept], stop[kept], ranks[:, kept]
+        start, stop = _as_good(block, goal, expr, rows, start, stop, value[kept])
     order = selected(rows, ranks, top)
     _refuse_endless(block, rows[order], start[order], stop[order])
     return Ranked(rows[order], start[order], ranks[:, order])
@@ -91,47 +92,35 @@ def _refuse_endless(block: Block, rows: Any, start: Any, stop: Any) -> None:
             raise Endless
 
 
-def _best_end(
-    block: Block, goal: Goal, expr: Any, rows: Any, start: Any, stop: Any
-) -> tuple[Any, Any, Any]:
-    """The best value of each piece (its negative where the largest is best), and where it is so.
+def _way(block: Block, goal: Goal, expr: Any) -> int:
+    """Which way the goal's rank goes along the line, 0 where it stays."""
+    return (block.trend(expr).direction or 0) * (1 if goal.sense == "min" else -1)
 
-    Where it has no value anywhere in the piece it is infinite.
-    """
+
+def _best_end(block: Block, goal: Goal, expr: Any, rows: Any, start: Any, stop: Any) -> Any:
+    """The best rank in each piece; infinite where it has none anywhere in it."""
     import numpy
 
-    sign = 1.0 if goal.sense == "min" else -1.0
-    direction = block.trend(expr).direction or 0
-    at_stop = direction * sign < 0
-    end = stop - 1 if at_stop else start
-    value = sign * block.score(expr, rows, end)
-    value = numpy.where(numpy.isnan(value), numpy.inf, value)
-    if direction == 0 or not (stop - start > 1).any():
-        return value, start, stop
+    end = stop - 1 if _way(block, goal, expr) < 0 else start
+    value = block.score(expr, rows, end) * (1 if goal.sense == "min" else -1)
+    return numpy.where(numpy.isnan(value), numpy.inf, value)
+
+
+def _as_good(
+    block: Block, goal: Goal, expr: Any, rows: Any, start: Any, stop: Any, value: Any
+) -> tuple[Any, Any]:
+    """The part of each piece in which the goal's rank is its best."""
+    way = _way(block, goal, expr)
+    if way == 0 or not (stop - start > 1).any():
+        return start, stop
 
     def equal(which: Any, places: Any) -> Any:
-        return _same(sign * block.score(expr, rows[which], places), value[which])
+        rank = block.score(expr, rows[which], places) * (1 if goal.sense == "min" else -1)
+        return _same(rank, value[which])
 
-    if at_stop:
-        first = _first(equal, start, stop - 1)
-        return value, first, stop
-    last = _first(lambda which, places: ~equal(which, places), start + 1, stop)
-    return value, start, last
-
-
-def _first(holds: Callable[[Any, Any], Any], low: Any, high: Any) -> Any:
-    """The first place from `low` on where it holds; `high` where it holds nowhere before."""
-    import numpy
-
-    low, high = low.copy(), high.copy()
-    while True:
-        open_ = numpy.flatnonzero(low < high)
-        if not len(open_):
-            return low
-        middle = (low[open_] + high[open_]) // 2
-        met = holds(open_, middle)
-        high[open_] = numpy.where(met, middle, high[open_])
-        low[open_] = numpy.where(met, low[open_], middle + 1)
+    if way < 0:
+        return first_place(equal, start, stop - 1), stop
+    return start, first_place(lambda which, places: ~equal(which, places), start + 1, stop)
 
 
 def _same(one: Any, other: Any) -> Any:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from math import prod
 from typing import Any
 
 from formulas.catalogue import catalogue
 from formulas.errors import Problem
-from formulas.hardware import find_gpu, mig_profiles
+from formulas.hardware import find_gpu, idle_facts, mig_profiles
 from formulas.scenario import YOU, Given, Scenario
 from formulas.statements import Axis, UseGpu
 from solvers.axes import GPU, NAMED, NONE, PROFILE, at_point, axes_of
@@ -25,20 +26,20 @@ _MOST_KINDS = 20_000
 _LONG = 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Kind:
     """One choice of every name, and what is known there."""
 
     at: Mapping[str, str]
     scenario: Scenario
 
-    @property
+    @cached_property
     def gpu(self) -> str | None:
         """The GPU, searched or stated."""
         stated = _stated_gpu(self.scenario)
         return None if stated is None else find_gpu(stated).name
 
-    @property
+    @cached_property
     def facts(self) -> dict[str, Any]:
         """The numbers that are stated there."""
         return {name: row.value for name, row in self.scenario.given.items()}
@@ -47,7 +48,8 @@ class Kind:
 @dataclass(frozen=True)
 class Space:
     """`order` are the searched names as they were asked; `kinds` the choices of names, `numbers`
-    the values of each searched number but that of the `line`.
+    the values of each searched number but that of the `line`. `wanted` are the quantities that the
+    question speaks of.
     """
 
     scenario: Scenario
@@ -56,6 +58,7 @@ class Space:
     numbers: Mapping[str, tuple[Fraction, ...]]
     line: Line | None
     left_out: int = 0
+    wanted: frozenset[str] = frozenset()
 
     @property
     def each(self) -> int:
@@ -68,22 +71,22 @@ class Space:
         return len(self.kinds) * self.each
 
     def groups(self) -> list[list[int]]:
-        """The kinds of which the same quantities are stated."""
+        """The kinds of which the same quantities are stated, but for what plays no part in one."""
         found: dict[frozenset[str], list[int]] = {}
         for number, kind in enumerate(self.kinds):
-            found.setdefault(frozenset(kind.scenario.given), []).append(number)
+            known = frozenset(kind.facts) | (idle_facts(kind.facts) - self.wanted)
+            found.setdefault(known, []).append(number)
         return list(found.values())
 
     def varied(self, group: Sequence[int]) -> frozenset[str]:
         """What differs between the configurations of a group."""
-        first = self.kinds[group[0]].facts
+        facts = [self.kinds[number].facts for number in group]
         names = {
             name
-            for number in group[1:]
-            for name, value in self.kinds[number].facts.items()
-            if value != first[name]
+            for name in frozenset().union(*facts)
+            if any(row.get(name) != facts[0].get(name) for row in facts)
         }
-        bad = [name for name in names if not is_number(first[name])]
+        bad = [n for n in sorted(names) if not all(is_number(row[n]) for row in facts if n in row)]
         if bad:
             raise Problem("plan", f"a plan cannot compute with {bad[0]}", ())
         return frozenset(names | set(self.numbers) | ({self.line.name} if self.line else set()))
@@ -103,7 +106,10 @@ class Space:
 
 
 def space_of(
-    scenario: Scenario, over: Sequence[Axis], prices: Mapping[str, Fraction] | None = None
+    scenario: Scenario,
+    over: Sequence[Axis],
+    prices: Mapping[str, Fraction] | None = None,
+    wanted: Iterable[str] = (),
 ) -> Space:
     """The space of what is searched beside what is known; Problem where a domain is empty."""
     axes = _with_lists(scenario, over)
@@ -124,7 +130,8 @@ def space_of(
     rest = {name: tuple(values) for name, values in numbers.items() if name != line}
     found = line_of(line, numbers[line], line == LINE) if line else None
     _refuse_guessed_tp(scenario, kinds, numbers)
-    return Space(scenario, order, tuple(kinds), rest, found, left_out)
+    spoken = replace(scenario, given={}).mentioned.union(wanted)
+    return Space(scenario, order, tuple(kinds), rest, found, left_out, spoken)
 
 
 def _refuse_guessed_tp(

@@ -10,7 +10,8 @@ from typing import Any
 from formulas.scenario import Scenario
 from formulas.statements import Axis
 from solvers.answer import Answer
-from solvers.search.logic import Condition
+from solvers.search.logic import Compares, Condition, atoms_of
+from solvers.straight import names_in
 
 # Between configurations that are equally good the less of each decides, in this order.
 TIES = ("n_gpus", "gpus_per_replica", "tpot", "tp")
@@ -43,6 +44,14 @@ class Task:
     top: int = 1
     front: bool = False
     seconds: float = 60.0
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The quantities that the goals and the side conditions speak of."""
+        atoms = (atom for row in self.conditions for atom in atoms_of(row.logic))
+        sides = (s for atom in atoms if isinstance(atom, Compares) for s in atom.test.sides)
+        names = [goal.name for goal in self.goals]
+        return tuple(dict.fromkeys([*names, *(n for s in sides for n in sorted(names_in(s)))]))
 
 
 @dataclass(frozen=True, slots=True)

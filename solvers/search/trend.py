@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache, reduce
 from typing import Any
 
 import sympy
+
+from formulas.fold import Table, fold
+from solvers.straight import names_in
 
 Values = Mapping[str, Any]
 
@@ -47,8 +51,7 @@ class Trends:
 
     def of(self, expr: Any) -> Trend:
         """The trend of an expression."""
-        names = {symbol.name for symbol in expr.free_symbols}
-        if not names & self.moving.keys():
+        if not self.moves(expr):
             positive = self.never_below(expr, 0)
             return Trend(True, True, positive, positive)
         if expr.is_Symbol:
@@ -72,7 +75,7 @@ class Trends:
 
     def moves(self, expr: Any) -> bool:
         """Whether the line moves it."""
-        return any(symbol.name in self.moving for symbol in expr.free_symbols)
+        return not self.moving.keys().isdisjoint(names_in(expr))
 
 
 def _joined(trends: list[Trend]) -> Trend:
@@ -192,15 +195,12 @@ def computed(expr: Any, values: Values) -> Any:
     """The value of a small expression by numpy, without printing it first."""
     import numpy
 
-    from formulas.fold import fold
-
     with numpy.errstate(all="ignore"):
-        return fold(expr, {**_numpy_rules(), sympy.Symbol: lambda node: values[node.name]})
+        return fold(expr, _numpy_rules(), values.__getitem__)
 
 
-def _numpy_rules() -> dict[type, Any]:
-    from functools import reduce
-
+@cache
+def _numpy_rules() -> Table:
     import numpy
 
     from formulas.expressions import Round
@@ -217,7 +217,7 @@ def _numpy_rules() -> dict[type, Any]:
     def two(function: Any) -> Any:
         return lambda _, left, right: function(left, right)
 
-    return {
+    rules = {
         sympy.Number: float,
         sympy.NumberSymbol: float,
         sympy.logic.boolalg.BooleanAtom: bool,
@@ -248,3 +248,4 @@ def _numpy_rules() -> dict[type, Any]:
             condition,
         ),
     }
+    return Table(rules)

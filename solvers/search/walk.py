@@ -11,9 +11,9 @@ from typing import Any
 from formulas.errors import Problem
 from solvers.search.block import Block
 from solvers.search.line import Whole
-from solvers.search.logic import Compares, IsNamed, Logic, atoms_of
+from solvers.search.logic import IsNamed
 from solvers.search.pieces import Pieces, Tests, pieces_of
-from solvers.search.program import Program, Test, names_in, program_of
+from solvers.search.program import Program, program_of
 from solvers.search.space import Space, places
 from solvers.search.task import TIES, TOLD, Row, Task
 from solvers.search.trend import computed
@@ -41,6 +41,11 @@ class Search:
     excluded: dict[str, list[int]] = field(default_factory=dict)
     unchecked: dict[str, None] = field(default_factory=dict)
     blocks: list[tuple[Block, Tests, Pieces]] = field(default_factory=list)
+
+    def point(self, block: Block, row: int, place: int) -> dict[str, Any]:
+        """The choice of one point, in the order in which it was asked."""
+        found = {**block.at(row, place), **self.space.kinds[int(block.kinds[row])].at}
+        return {name: found[name] for name in self.space.order if name in found}
 
 
 def searched(search: Search, end: float | None = None) -> Iterator[tuple[Block, Tests, Pieces]]:
@@ -74,7 +79,7 @@ def _by_program(
     tried = 0
     while len(left):
         if tried == len(programs):
-            programs.append(_program(search, varied, kinds, numbers, int(left[0])))
+            programs.append(program_at(search, varied, kinds, numbers, int(left[0])))
         program = programs[tried]
         tried += 1
         tried_block = _block(program, space, kinds[left], [n[left] for n in numbers])
@@ -118,23 +123,17 @@ def _tests(program: Program, task: Task) -> Tests:
     return Tests((*hard, *levels, *stated), len(hard), task.conditions)
 
 
-def _program(
+def program_at(
     search: Search, varied: frozenset[str], kinds: Any, numbers: Sequence[Any], at: int
 ) -> Program:
+    """The program of the configuration with this number among those of a block."""
     space, task = search.space, search.task
     line = space.line
     value = None
     if line is not None:
         value = Fraction(line.low) if isinstance(line, Whole) else line.values[0]
     scenario = space.scenario_at(int(kinds[at]), [int(n[at]) for n in numbers], value)
-    wanted = tuple(goal.name for goal in task.goals)
-    atoms = [a for c in task.conditions for a in _compared(c.logic)]
-    wanted += tuple(n for test in atoms for side in test.sides for n in names_in(side))
-    return program_of(scenario, varied, tuple(dict.fromkeys(wanted)), (*TIES, *TOLD))
-
-
-def _compared(logic: Logic) -> list[Test]:
-    return [atom.test for atom in atoms_of(logic) if isinstance(atom, Compares)]
+    return program_of(scenario, varied, task.wanted, (*TIES, *TOLD))
 
 
 def _right(program: Program, space: Space, block: Block) -> Any:

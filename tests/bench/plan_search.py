@@ -1,4 +1,4 @@
-"""What plans cost, as ratios within one run: kernels, grids, the search and its explanation.
+"""What plans cost, as ratios within one run: kernels, grids, long lines and explanations.
 
 Run it by hand:  python tests/bench/plan_search.py
 """
@@ -41,7 +41,7 @@ def seconds(run: Callable[[], Any], times: int = 3) -> float:
     return statistics.median(found)
 
 
-def task(limits: str, batch: int, many: bool = False, goal: str = "cost_per_hour") -> Task:
+def task(limits: str, batch: int) -> Task:
     own = {find_gpu(n).name: Fraction(str(p)) for n, p in PRICES.items()}
     eight = tuple(Fraction(i) for i in range(1, 9))
     over = [
@@ -49,11 +49,8 @@ def task(limits: str, batch: int, many: bool = False, goal: str = "cost_per_hour
         Axis("weight_dtype", ("bf16", "fp8", "int4", "nvfp4")), Axis("kv_dtype", ("bf16", "fp8")),
         Axis("batch", range(1, batch + 1)),
     ]  # fmt: skip
-    if many:
-        shares = tuple(Fraction(80 + 5 * i, 100) for i in range(4))
-        over.append(Axis("gpu_memory_utilization", shares))
     known = scenario(parse(f"{LINE}, {limits}").statements)
-    return Task(known, (Goal(goal),), tuple(over), (), own)
+    return Task(known, (Goal("cost_per_hour"),), tuple(over), (), own)
 
 
 def by_hand(v: dict[str, Any]) -> tuple[Any, ...]:
@@ -134,14 +131,6 @@ class Grid:
                 own["tp"] = self.axes["tp"][:, tp : tp + 1]
                 yield self.kernel(*self.inputs(own))
 
-    def enumerated(self) -> float:
-        best = numpy.inf
-        for used, budget, tpot, ttft, *_, cost, _doubt in self.chunks():
-            good = (used <= budget) & (tpot <= 0.05) & (ttft <= 2)
-            if good.any():
-                best = min(best, float(numpy.where(good, cost, numpy.inf).min()))
-        return best
-
 
 def main() -> None:
     numpy.seterr(all="ignore")
@@ -163,15 +152,6 @@ def main() -> None:
 
     limits = "tpot <= 50 ms, ttft <= 2 s"
     planned(task(limits, 1024))
-    large = task(limits, 4096, goal="cost_per_hour")
-    search = seconds(lambda: planned(large))
-    every = ten.enumerated()
-    enumeration = seconds(ten.enumerated) * (2560 * 4096) / ten.size
-    # An enumeration needs the space and the kernels as well; here for one of four programs only.
-    setup = seconds(lambda: Grid(10))
-    whole = enumeration + setup
-    print(f"search / enumeration in chunks, {2560 * 4096} points: {search / enumeration:.2f}, "
-          f"with its setup {search / whole:.2f}  (best of the grid {every:g})")  # fmt: skip
     short, long = (seconds(lambda n=n: planned(task(limits, n))) for n in (1024, 65536))
     print(f"batch to 65536 / batch to 1024: {long / short:.2f}")
     impossible = "tpot <= 10 ms, ttft <= 60 ms, cost_per_hour <= $9/h"

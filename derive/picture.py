@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from formulas.amounts import LADDERS
 from formulas.catalogue import catalogue
@@ -13,12 +14,16 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """An axis: its name and unit as they are written, and what a value is divided by for them."""
+    """An axis: its name and unit as they are written, and what a value is divided by for them.
+
+    `ticks` are the only values that there are, where there is nothing between them.
+    """
 
     name: str
     unit: str = ""
     divisor: float = 1.0
     log: bool = False
+    ticks: tuple[float, ...] = ()
 
     @property
     def title(self) -> str:
@@ -28,16 +33,16 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Points that are joined; a gap parts its pieces. `limit` marks what the legend calls one."""
+    """Points that are joined, in pieces with gaps between; `faint` for one that only compares."""
 
     name: str
     pieces: tuple[tuple[Point, ...], ...]
-    limit: bool = False
+    faint: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One point with its name; `rank` is its colour where a third quantity tells points apart."""
+    """One point with its name; `rank` is the value of a third quantity, told by colour."""
 
     name: str
     at: Point
@@ -55,15 +60,19 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar: what moves, and by how much the answer follows."""
+    """One bar: what moves, by how much the answer follows, and until where that holds."""
 
     name: str
     length: float
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture of any kind: what it has none of is empty. `notes` stand below it."""
+    """A picture of any kind: what it has none of is empty. `notes` stand below it.
+
+    Each of `areas` is filled from span to span; spans that stand alone are columns.
+    """
 
     kind: str
     title: str
@@ -71,10 +80,14 @@ class Picture:
     y: Scale
     curves: tuple[Curve, ...] = ()
     marks: tuple[Mark, ...] = ()
-    spans: tuple[Span, ...] = ()
+    areas: tuple[tuple[Span, ...], ...] = ()
     bars: tuple[Bar, ...] = ()
     notes: tuple[str, ...] = ()
     third: Scale | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The picture as an object for scripts."""
+        return asdict(self)
 
 
 def scale_of(name: str, values: Iterable[float], log: bool = False) -> Scale:
@@ -83,11 +96,10 @@ def scale_of(name: str, values: Iterable[float], log: bool = False) -> Scale:
     own = quantity.unit
     most = max((abs(value) for value in values), default=0.0) * float(own.scale)
     ladder = () if quantity.label else LADDERS.get(own.powers, ())
-    steps = [(float(size), word) for size, word in ladder if float(size) <= most] or [
-        (float(size), word) for size, word in ladder[:1]
-    ]
-    if steps:
-        size, word = steps[-1]
+    rungs = [(float(size), word) for size, word in ladder]
+    fitting = [rung for rung in rungs if rung[0] <= most] or rungs[:1]
+    if fitting:
+        size, word = fitting[-1]
         return Scale(quantity.short_name, word, size / float(own.scale), log)
     unit = quantity.label or str(own)
     return Scale(quantity.short_name, "" if unit == "1" else unit, 1.0, log)

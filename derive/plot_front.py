@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
-from derive.picture import Curve, Mark, Picture, scale_of, wide
+from derive.picture import Curve, Mark, Picture, Point, scale_of, wide
+from derive.points import cell
 from formulas.catalogue import catalogue
-from formulas.errors import Problem
 
-_NOT_CHOSEN = ("values",)
+_SENSES = {"min": "smallest", "max": "largest"}
 
 
 def picture(data: Mapping[str, Any]) -> Picture:
@@ -19,48 +20,58 @@ def picture(data: Mapping[str, Any]) -> Picture:
     """
     goals = [(goal["sense"], goal["name"]) for goal in data["goals"]]
     rows = data["rows"]
-    names = [name for _, name in goals]
-    columns = [[float(row["values"][name]) for row in rows] for name in names]
+    columns = [[float(row["values"][name]) for row in rows] for _, name in goals]
     scales = [
-        scale_of(name, column, wide(column)) for name, column in zip(names, columns, strict=True)
+        scale_of(name, column, wide(column))
+        for (_, name), column in zip(goals, columns, strict=True)
     ]
-    third = columns[2] if len(columns) > 2 else [None] * len(rows)
+    ranks = columns[2] if len(columns) > 2 else [None] * len(rows)
+    names = {name for _, name in goals}
     marks = tuple(
-        Mark(_choice(row, data), (x, y), rank)
-        for row, x, y, rank in zip(rows, columns[0], columns[1], third, strict=True)
+        Mark(_choice(row, rows, names), (x, y), rank)
+        for row, x, y, rank in zip(rows, columns[0], columns[1], ranks, strict=True)
     )
-    # Between two goals the front is a line from left to right; among three it is a surface.
-    line = tuple(sorted(mark.at for mark in marks))
-    curves = (Curve("no other is better in both", (line,)),) if len(names) == 2 else ()
-    goal = ", ".join(f"{sense} {catalogue().quantities[name].short_name}" for sense, name in goals)
-    notes = [f"{len(rows)} of {data['feasible']} configurations that meet every limit"]
+    stairs = _stairs(sorted(mark.at for mark in marks), goals[0][0] == "min")
+    # Between two goals a front is a line; among three it is a surface.
+    curves = (Curve("front", (stairs,)),) if len(goals) == 2 else ()
+    shown = [f"{_SENSES[sense]} {catalogue().quantities[name].short_name}" for sense, name in goals]
+    notes = [f"{data['feasible']} of {data['combinations']} configurations meet every limit"]
     notes += [] if data["proved"] else ["the time was over: there may be better ones"]
-    notes += [f"assumed: {_facts(data['assumed'])}"] if data.get("assumed") else []
+    common = _common(rows)
+    notes += [f"all of them: {_named(common)}"] if common else []
     notes += [f"unchecked: {', '.join(data['unchecked'])}"] if data.get("unchecked") else []
     return Picture(
-        "front", f"front of {goal}", scales[0], scales[1], curves, marks,
-        notes=tuple(notes), third=scales[2] if len(scales) > 2 else None,
+        "front", f"None beats these: {' and '.join(shown)}",
+        scales[0], scales[1], curves, marks, notes=tuple(notes),
+        third=scales[2] if len(scales) > 2 else None,
     )  # fmt: skip
 
 
-def refuse_other(data: Mapping[str, Any]) -> None:
-    """A Problem for an answer that is no front."""
-    if data.get("kind") != "front":
-        example = "plan front min gpus_per_replica, min tpot given ... over tp, batch"
-        raise Problem("plot", "this is no front of a plan", (f"example: {example}",))
+def _stairs(points: Sequence[Point], least: bool) -> tuple[Point, ...]:
+    """The edge of what some configuration reaches: there is none between two of them."""
+    found = [*points[:1]]
+    for (x, y), (to_x, to_y) in pairwise(points):
+        found += [(to_x, y) if least else (x, to_y), (to_x, to_y)]
+    return tuple(found)
 
 
-def _choice(row: Mapping[str, Any], data: Mapping[str, Any]) -> str:
-    """What is chosen there, without what is the same everywhere."""
-    rows: Sequence[Mapping[str, Any]] = data["rows"]
-    chosen = {name: value for name, value in row.items() if name not in _NOT_CHOSEN}
-    differing = {n: v for n, v in chosen.items() if any(other.get(n) != v for other in rows)}
-    return _facts(differing or chosen)
+def _choice(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], axes: set[str]) -> str:
+    """What is chosen there, without what is the same everywhere or is read off an axis."""
+    common = _common(rows)
+    told = {n: v for n, v in row.items() if n != "values" and n not in common and n not in axes}
+    return _named(told)
 
 
-def _facts(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {_short(value)}" for name, value in values.items())
+def _common(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What every configuration chooses alike, where there are several."""
+    first = rows[0]
+    alike = {n: v for n, v in first.items() if all(row.get(n) == v for row in rows)}
+    return alike if len(rows) > 1 else {}
 
 
-def _short(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
+def _named(values: Mapping[str, Any]) -> str:
+    quantities = catalogue().quantities
+    return ", ".join(
+        f"{name} {cell(name, value) if name in quantities else value}"
+        for name, value in values.items()
+    )

@@ -1,114 +1,226 @@
-"""The roofline of a GPU, and where the work of a question lies under it."""
+"""`plot roofline given ...`: the roofs of a GPU, and where the work of a deployment lies."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from derive.asked import asked_of
+from derive.deadline import answer
+from derive.document import Document, Heading, Table
+from derive.outcome import Outcome
 from derive.picture import Curve, Mark, Picture, Point, scale_of
+from derive.question import parse
 from derive.replace import replaced
+from derive.session import Reply
+from derive.under_table import assumed, assumed_data, fields, why_not
 from formulas.amounts import display
 from formulas.catalogue import catalogue
-from formulas.errors import Problem
 from formulas.scenario import scenario
-from formulas.statements import Fact, Statement
-from solvers.answer import Answer, Exact
+from formulas.statements import Fact, Statement, UseGpu
+from solvers.answer import Evidence, Exact
 from solvers.solve import Request, solve
 
+if TYPE_CHECKING:
+    from derive.conversation import Conversation
+    from derive.question import Question
+
+INTENSITY, RATE, RIDGE = "arithmetic_intensity", "attainable_flops", "ridge_intensity"
 ROOFS = ("peak_flops", "memory_bandwidth")
-# The intensities that the catalogue knows, and what each is the work of.
-WORK = {
-    "arithmetic_intensity": "the workload",
-    "decode_matmul_intensity": "weights of a decode step",
-    "decode_attention_intensity": "attention of a decode step",
-}
-_STEPS = 8
-_FROM, _TO = Fraction(1, 1000), Fraction(30)
+# What a GPU reaches of its roofs, as the deployment model has it.
+REACHED = ("mfu * peak_flops", "mbu * memory_bandwidth")
+# So many times beyond the outermost points the roofs are drawn.
+_BEYOND = 6
 
 
-def picture(statements: tuple[Statement, ...]) -> Picture:
-    """The roof over the intensity, the ridge, and a mark for each intensity that is known.
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A kind of work: the question for its intensity and, where it has one, for its rate.
 
-    Problem where a GPU is lacking, or a number of it is not exact.
+    `time` is what the rate cannot be told without.
     """
-    roofs = {name: _needed(name, statements) for name in ROOFS}
-    ridge = _needed("ridge_intensity", statements)
-    known = {name: _asked(name, statements) for name in WORK}
-    places = {name: found.value for name, found in known.items() if isinstance(found, Exact)}
-    marks = [Mark(_named("ridge", ridge), _under(roofs, ridge))]
-    marks += [
-        Mark(_named(WORK[name], value, f" ({_side(value, ridge)})"), _under(roofs, value))
-        for name, value in places.items()
-    ]
-    low = min([ridge, *places.values()]) * (_FROM if not places else Fraction(1, 10))
-    high = max([ridge, *places.values()]) * (_TO if not places else Fraction(10))
-    line = _roof(roofs, low, ridge, high)
-    peak, bandwidth = (
-        display(value, catalogue().quantities[name].unit) for name, value in roofs.items()
+
+    name: str
+    intensity: str
+    rate: str = ""
+    time: str = ""
+    note: str = ""
+
+
+# Which work and which bytes are meant is stated; the sheet's line divides them. The times of a
+# stage are those at the rates reached, so that times and rates together are work and bytes.
+WORKS = (
+    Work(
+        "decode step",
+        f"{INTENSITY} given flops = {REACHED[0]} * stage_compute_time, "
+        f"bytes_moved = {REACHED[1]} * stage_memory_time",
+        f"pp * {REACHED[0]} * stage_compute_time / step_time",
+        "step_time",
+        "at the rate that is predicted; what has no prediction lies on the roof",
+    ),
+    Work("decode, weights", "decode_matmul_intensity"),
+    Work("decode, attention", "decode_attention_intensity"),
+    Work(
+        "prefill",
+        f"{INTENSITY} given flops = prefill_flops, bytes_moved = weight_bytes",
+        "prefill_flops / (tp * prefill_time)",
+        "prefill_time",
+        "of one prompt, whose bytes are the weights, read once",
+    ),
+    Work("flops over bytes_moved", INTENSITY),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Some work under the roof: its intensity, what the roof allows there, what is predicted."""
+
+    name: str
+    intensity: Fraction
+    roof: Fraction
+    rate: Fraction | None
+    bound: str
+
+    @property
+    def at(self) -> Point:
+        """The point: at the predicted rate, on the roof where none is predicted."""
+        rate = self.roof if self.rate is None else self.rate
+        return float(self.intensity), float(rate)
+
+
+def answer_roofline(conversation: Conversation, question: Question) -> tuple[Conversation, Outcome]:
+    """The roofs, the ridge and the work that is known; the card of what lacks without a GPU."""
+    stated = replaced(conversation.statements, question.statements)
+
+    def ask(line: str) -> Reply:
+        asked = asked_of(parse(line), stated, conversation.prefer)
+        return Reply(asked, answer(asked, conversation.seconds))
+
+    needed = [ask(name) for name in (*ROOFS, RIDGE)]
+    for reply in needed:
+        if not isinstance(reply.answer, Exact):
+            return conversation, reply.outcome()
+    peak, bandwidth, ridge = map(_exact, needed)
+    roofs = (peak, bandwidth)
+    asked = [(work, ask(work.intensity)) for work in WORKS]
+    places = [Place("ridge", ridge, _of_roofs(RATE, roofs, ridge), None, "")]
+    for work, reply in asked:
+        intensity = _exact(reply)
+        if intensity is not None:
+            roof = _of_roofs(RATE, roofs, intensity)
+            rate = _exact(ask(work.rate)) if work.rate else None
+            bound = "memory" if intensity < ridge else "compute"
+            places.append(Place(work.name, intensity, roof, rate, bound))
+    reached = [_exact(ask(line)) for line in REACHED]
+    evidence = [reply.answer.evidence for _, reply in asked if _exact(reply) is not None]
+    lacking = {
+        work.name: why_not(ask(work.time).answer)
+        for work, reply in asked
+        if work.time and _exact(reply) is None
+    }
+    picture = Picture(
+        "roofline",
+        f"Roofline of one {_gpu(stated)}",
+        scale_of(INTENSITY, (1.0,), True),
+        scale_of(RATE, (float(peak),), True),
+        tuple(_curves(roofs, reached, places)),
+        tuple(Mark(_label(place), place.at) for place in places),
+        notes=tuple(_notes(evidence, lacking)),
     )
-    notes = [f"peak_flops {peak}, memory_bandwidth {bandwidth}, of one GPU"]
-    notes += [] if places else ["no workload is stated: batch, or flops and bytes_moved"]
-    notes += _reasons([found for found in known.values() if isinstance(found, Exact)])
-    across, up = "arithmetic_intensity", "attainable_flops"
-    return Picture(
-        "roofline", "roofline", scale_of(across, (1.0,), True),
-        scale_of(up, (float(roofs["peak_flops"]),), True),
-        (Curve("attainable rate", (line,)),), tuple(marks), notes=tuple(notes),
-    )  # fmt: skip
+    return conversation, Outcome(
+        "ok", _document(picture, places, evidence), _data(picture, places, evidence), None, picture
+    )
 
 
-def _roof(
-    roofs: Mapping[str, Fraction], low: Fraction, ridge: Fraction, high: Fraction
-) -> tuple[Point, ...]:
-    """The catalogue's own relation, lowered to numbers, at points that grow by equal factors."""
-    from solvers.kernel import kernel
+def _of_roofs(name: str, roofs: tuple[Any, Any], intensity: Any = None) -> Any:
+    """What the catalogue gives for a quantity of the two roofs alone, or at an intensity."""
+    facts = [*map(Fact, ROOFS, roofs)]
+    facts += [] if intensity is None else [Fact(INTENSITY, intensity)]
+    found = solve(Request(name, scenario(facts)))
+    assert isinstance(found, Exact)
+    return found.value
 
-    (relation,) = catalogue().formulas["roofline"]
-    rate = kernel(relation)
-    ends = [(low, ridge), (ridge, high)]
-    places = [
-        float(start) * (float(end) / float(start)) ** (step / _STEPS)
-        for start, end in ends
-        for step in range(_STEPS + 1)
+
+def _exact(reply: Reply) -> Any:
+    return reply.answer.value if isinstance(reply.answer, Exact) else None
+
+
+def _curves(
+    roofs: tuple[Any, Any], reached: Sequence[Any], places: Sequence[Place]
+) -> Iterator[Curve]:
+    """The roofs, and below them what is reached of them where that is known."""
+    known = [place.intensity for place in places]
+    low, high = min(known) / _BEYOND, max(known) * _BEYOND
+    yield _roofs("roofs", roofs, low, high)
+    if None not in reached:
+        peak, bandwidth = reached
+        yield replace(_roofs("reached with mbu and mfu", (peak, bandwidth), low, high), faint=True)
+
+
+def _roofs(name: str, roofs: tuple[Any, Any], low: Any, high: Any) -> Curve:
+    """Both roofs, from one end over their ridge to the other; between these they are straight."""
+    ridge = _of_roofs(RIDGE, roofs)
+    line = tuple((float(x), float(_of_roofs(RATE, roofs, x))) for x in (low, ridge, high))
+    shown = ", ".join(map(_shown, ROOFS, roofs))
+    return Curve(f"{name}: {shown}", (line,))
+
+
+def _shown(name: str, value: Any) -> str:
+    quantity = catalogue().quantities[name]
+    return display(value, quantity.unit, quantity.label)
+
+
+def _label(place: Place) -> str:
+    return f"{place.name}\n{_shown(INTENSITY, place.intensity)}, {_shown(RATE, place.at[1])}"
+
+
+def _gpu(stated: Sequence[Statement]) -> str:
+    return next((row.name for row in reversed(stated) if isinstance(row, UseGpu)), "GPU")
+
+
+def _notes(evidence: Sequence[Evidence], lacking: Mapping[str, str]) -> Iterator[str]:
+    for work in WORKS:
+        if work.name in lacking:
+            yield f"no {work.name}: {lacking[work.name]}"
+        elif work.note:
+            yield f"{work.name}: {work.note}"
+    for text in assumed(evidence):
+        yield f"assumed: {text}"
+
+
+def _document(picture: Picture, places: Sequence[Place], evidence: Sequence[Evidence]) -> Document:
+    columns = ("work", "intensity", "roof", "predicted", "bound by")
+    rows = tuple(
+        (
+            place.name,
+            _shown(INTENSITY, place.intensity),
+            _shown(RATE, place.roof),
+            "-" if place.rate is None else _shown(RATE, place.rate),
+            place.bound or "-",
+        )
+        for place in places
+    )
+    below = fields([("note", [n for n in picture.notes if not n.startswith("assumed")]),
+                    ("assumed", assumed(evidence))])  # fmt: skip
+    return (Heading(picture.title), Table(columns, rows, columns[1:4]), *below)
+
+
+def _data(
+    picture: Picture, places: Sequence[Place], evidence: Sequence[Evidence]
+) -> dict[str, Any]:
+    from derive.as_json import plain
+
+    rows = [
+        {
+            "name": place.name,
+            INTENSITY: plain(place.intensity),
+            RATE: plain(place.roof),
+            "predicted": plain(place.rate),
+            "bound": place.bound or None,
+        }
+        for place in places
     ]
-    numbers = {name: float(value) for name, value in roofs.items()}
-    return tuple((x, float(rate(**numbers, arithmetic_intensity=x))) for x in places)
-
-
-def _under(roofs: Mapping[str, Fraction], intensity: Any) -> Point:
-    """The rate that the roofline allows there, as an answer."""
-    stated = {**roofs, "arithmetic_intensity": intensity}
-    facts = tuple(Fact(name, value) for name, value in stated.items())
-    found = solve(Request("attainable_flops", scenario(facts)))
-    if not isinstance(found, Exact):
-        raise Problem("plot", f"the rate at {float(intensity):g} FLOP/B is not known")
-    return float(intensity), float(found.value)
-
-
-def _asked(name: str, statements: tuple[Statement, ...]) -> Answer:
-    return solve(Request(name, scenario(replaced(statements, ()))))
-
-
-def _needed(name: str, statements: tuple[Statement, ...]) -> Fraction:
-    found = _asked(name, statements)
-    if isinstance(found, Exact):
-        value: Fraction = found.value
-        return value
-    message = f"a roofline needs one value of {name}"
-    raise Problem("plot", message, ('example: derive plot roofline "gpu h100-sxm, batch = 32"',))
-
-
-def _named(what: str, value: Any, more: str = "") -> str:
-    return f"{what}: {display(value, catalogue().quantities['arithmetic_intensity'].unit)}{more}"
-
-
-def _side(value: Any, ridge: Any) -> str:
-    return "memory-bound" if value < ridge else "compute-bound"
-
-
-def _reasons(found: list[Exact]) -> list[str]:
-    from derive.under_table import assumed
-
-    text = assumed([answer.evidence for answer in found])
-    return [f"assumed: {text}"] if text else []
+    return {"status": "ok", "find": picture.kind, "value": None, "display": picture.title,
+            "rows": rows, "assumed": assumed_data(evidence)}  # fmt: skip

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
+from textwrap import fill, wrap
 from typing import TYPE_CHECKING, Any
 
-from derive.picture import Picture, Scale
+from derive.picture import Picture, Point, Scale
 from formulas.amounts import THIN_SPACE
 
 if TYPE_CHECKING:
@@ -18,6 +18,34 @@ FILLED, FAINT = "#d6e6f2", "#8a8a8a"
 _WIDEST_NOTE = 112
 # With fewer decades than this, 2 and 5 are written beside the powers of ten.
 _FEW_DECADES = 3.2
+
+
+def place_of(picture: Picture, point: Point) -> Point:
+    """Where a point is drawn, in the units of the axes; on the axis where a logarithm ends."""
+    x, y = point[0] / picture.x.divisor, point[1] / picture.y.divisor
+    bottom = bottom_of(picture) if picture.y.log else None
+    return x, y if bottom is None else max(y, bottom)
+
+
+def bottom_of(picture: Picture) -> float | None:
+    """The lower end of the heights where it is not left to the points.
+
+    An area stands on zero; a logarithm, which never comes there, ends below the smallest height.
+    """
+    if not picture.areas:
+        return None
+    heights = [y for area in picture.areas for span in area for y in (span.low, span.high)]
+    above = [y / picture.y.divisor for y in heights if y > 0]
+    if not picture.y.log:
+        return min(0.0, *heights) / picture.y.divisor
+    return None if len(above) == len(heights) else min(above) / 2
+
+
+def filled(text: str, width: int) -> str:
+    """The lines of the text, each on as many as it takes."""
+    from derive.draw import printable
+
+    return "\n".join(fill(printable(line), width) for line in text.split("\n"))
 
 
 def colour(number: int) -> str:

@@ -41,7 +41,7 @@ def picture(data: Mapping[str, Any]) -> Picture:
     notes += [f"all of them: {_named(common)}"] if common else []
     notes += [f"unchecked: {', '.join(data['unchecked'])}"] if data.get("unchecked") else []
     return Picture(
-        "front", f"None beats these: {' and '.join(shown)}",
+        "front", f"None beats these: {', '.join(shown)}",
         scales[0], scales[1], curves, marks, notes=tuple(notes),
         third=scales[2] if len(scales) > 2 else None,
     )  # fmt: skip

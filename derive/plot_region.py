@@ -13,14 +13,14 @@ from derive.deadline import TimedOut, answer, within
 from derive.document import Document, Heading, Table
 from derive.outcome import Outcome
 from derive.picture import Curve, Picture, Point, Span, scale_of, wide
-from derive.points import NAMED, cell, label
+from derive.points import NAMED, cell, label, points_of
 from derive.replace import replaced, subject
 from derive.session import Reply
 from derive.spelling import spelt_statement
 from derive.under_table import assumed, assumed_data, fields, unchecked
 from formulas.catalogue import catalogue
 from formulas.errors import Problem
-from formulas.statements import Among, Between, Fact, Limit, Statement
+from formulas.statements import Among, Axis, Between, Fact, Limit, Statement
 from solvers.region import SLICES, Axes, End, Region, Slice, region
 
 if TYPE_CHECKING:
@@ -50,6 +50,9 @@ def answer_region(conversation: Conversation, question: Question) -> tuple[Conve
     x, y = question.names
     _refuse(x, y)
     axes = replace(axes_of(x, y, stated), prefer=conversation.prefer)
+    if axes.values:
+        points = points_of(conversation, question, (Axis(x),))
+        axes = replace(axes, values=tuple(points.grid.axes[x]))
     try:
         with within(conversation.seconds):
             found = region(axes)

@@ -15,7 +15,7 @@ from derive.picture import Curve, Mark, Picture, Point, scale_of
 from derive.question import parse
 from derive.replace import replaced
 from derive.session import Reply
-from derive.under_table import assumed, assumed_data, fields, why_not
+from derive.under_table import assumed, assumed_data, fields, groups, why_not
 from formulas.amounts import display
 from formulas.catalogue import catalogue
 from formulas.scenario import scenario
@@ -116,7 +116,7 @@ def answer_roofline(conversation: Conversation, question: Question) -> tuple[Con
     reached = [_exact(ask(line)) for line in REACHED]
     evidence = [reply.answer.evidence for _, reply in asked if _exact(reply) is not None]
     lacking = {
-        work.name: why_not(ask(work.time).answer)
+        work.name: _needs(ask(work.time))
         for work, reply in asked
         if work.time and _exact(reply) is None
     }
@@ -145,6 +145,13 @@ def _of_roofs(name: str, roofs: tuple[Any, Any], intensity: Any = None) -> Any:
 
 def _exact(reply: Reply) -> Any:
     return reply.answer.value if isinstance(reply.answer, Exact) else None
+
+
+def _needs(reply: Reply) -> str:
+    """What to add for the answer, in the words of its card; else why there is none."""
+    rows = groups(reply.document())
+    first = [texts[0].split(" or ")[0].strip() for word, texts in rows if word in ("give", "and")]
+    return f"add {', '.join(first)}" if first else why_not(reply.answer)
 
 
 def _curves(

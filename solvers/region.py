@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 from formulas.catalogue import catalogue
@@ -24,6 +25,8 @@ _MOST_DOUBLINGS = 40
 # A grid that only multiples of one of these meet is found.
 _GRAINS = (2, 4, 8, 16, 32, 3, 6, 12)
 _WIDE = 20
+# Between slices whose largest values differ by more than this factor there are others.
+_STEEP, _HALVINGS = Fraction(3, 2), 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,18 +252,32 @@ def _region(axes: Axes, found: Sequence[Slice | Answer], refine: bool) -> Region
 
 
 def _with_corners(axes: Axes, run: Sequence[Slice]) -> list[Slice]:
-    """The run, with slices on both sides of every place where something else begins to bind."""
+    """The run, with slices on both sides of every place where something else begins to bind, and
+    closer to each other where the second quantity falls or rises fast.
+    """
     rows = [run[0]]
     for one, other in pairwise(run):
-        rows += _corner(axes, one, other)
-        rows.append(other)
-    return rows
+        rows += [*_corner(axes, one, other), other]
+    return [rows[0], *(row for pair in pairwise(rows) for row in _closer(axes, *pair, _HALVINGS))]
+
+
+def _closer(axes: Axes, one: Slice, other: Slice, halvings: int) -> list[Slice]:
+    """The slices behind `one` up to `other`."""
+    low, high = sorted((one.top.value, other.top.value))
+    if halvings == 0 or high <= _STEEP * low or other.x - one.x <= _step(axes, one.x):
+        return [other]
+    x = (one.x + other.x) / 2
+    found = _near(axes, Fraction(int(x)) if axes.domain.whole else x, one.x + 1)
+    if not isinstance(found, Slice) or not one.x < found.x < other.x:
+        return [other]
+    left = _closer(axes, one, found, halvings - 1)
+    return [*left, *_closer(axes, found, other, halvings - 1)]
 
 
 def _corner(axes: Axes, one: Slice, other: Slice) -> list[Slice]:
     """The slices next to each other between which the limit changes; none where it does not."""
     between: dict[Fraction, Slice] = {}
-    for at in (_top, _bottom):
+    for at in (attrgetter("top.binding"), attrgetter("bottom.binding")):
         left, right = one, other
         while at(left) != at(right) and right.x - left.x > _step(axes, left.x):
             x = (left.x + right.x) / 2
@@ -270,14 +287,6 @@ def _corner(axes: Axes, one: Slice, other: Slice) -> list[Slice]:
             left, right = (found, right) if at(found) == at(left) else (left, found)
         between |= {row.x: row for row in (left, right) if one.x < row.x < other.x}
     return [between[x] for x in sorted(between)]
-
-
-def _top(row: Slice) -> tuple[str, ...]:
-    return row.top.binding
-
-
-def _bottom(row: Slice) -> tuple[str, ...]:
-    return row.bottom.binding
 
 
 def _step(axes: Axes, x: Fraction) -> Fraction:

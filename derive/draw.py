@@ -6,6 +6,7 @@ import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,13 +63,13 @@ def write(picture: Picture, path: Path) -> None:
 def drawn(picture: Picture, form: str) -> bytes:
     """The picture as `svg` or `png`; Problem where matplotlib lacks."""
     _refuse_without_matplotlib()
-    with _settings():
+    with settings():
         found = BytesIO()
         figure_of(picture).savefig(
             found,
             format=form,
             dpi=_DOTS_PER_INCH,
-            metadata={**_META[form], "Title": printable(picture.title)},
+            metadata={**_META[form], "Title": _printable(picture.title)},
             bbox_inches="tight",
             pad_inches=_MARGIN_IN_INCHES,
         )
@@ -80,13 +81,24 @@ def figure_of(picture: Picture) -> Figure:
     from derive.draw_axes import draw_axes
     from derive.draw_bars import draw_bars
 
-    return draw_bars(picture) if picture.bars else draw_axes(picture)
+    shown: Picture = _printable(picture)
+    return draw_bars(shown) if shown.bars else draw_axes(shown)
 
 
-def printable(text: str) -> str:
-    """The text without what no file of XML may hold: names come from anywhere."""
-    shown = (s if s.isprintable() or category(s) == "Zs" else "\ufffd" for s in text)
-    return "".join(shown)
+def _printable(value: Any) -> Any:
+    """The value, in its texts nothing that a file of XML may not hold: names come from anywhere."""
+    if isinstance(value, str):
+        return "".join(sign if _is_printable(sign) else "\ufffd" for sign in value)
+    if isinstance(value, tuple):
+        return tuple(map(_printable, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {field.name: _printable(getattr(value, field.name)) for field in fields(value)}
+        return replace(value, **parts)
+    return value
+
+
+def _is_printable(sign: str) -> bool:
+    return sign.isprintable() or sign == "\n" or category(sign) == "Zs"
 
 
 def _refuse_without_matplotlib() -> None:
@@ -98,7 +110,7 @@ def _refuse_without_matplotlib() -> None:
 
 
 @contextmanager
-def _settings() -> Iterator[None]:
+def settings() -> Iterator[None]:
     """The look of a picture, and nothing said of fonts; afterwards all is as it was."""
     from matplotlib import rc_context
 

@@ -19,9 +19,7 @@ def draw_bars(picture: Picture) -> Figure:
     """The bars, the first on top."""
     from matplotlib.figure import Figure
 
-    from derive.draw import printable
-
-    notes = [wrap(printable(bar.note), _WIDEST_NOTE) for bar in picture.bars]
+    notes = [wrap(bar.note, _WIDEST_NOTE) for bar in picture.bars]
     # A row is as high as its note.
     heights = [max(1.0, 0.62 * len(lines) + 0.3) for lines in notes]
     places = [sum(heights[:row]) + height / 2 for row, height in enumerate(heights)]
@@ -29,7 +27,7 @@ def draw_bars(picture: Picture) -> Figure:
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     lengths = [bar.length / picture.x.divisor for bar in picture.bars]
     axes.barh(places, lengths, height=0.62, color=[_RAISES if x > 0 else _LOWERS for x in lengths])
-    axes.set_yticks(places, [printable(bar.name) for bar in picture.bars])
+    axes.set_yticks(places, [bar.name for bar in picture.bars])
     axes.set_ylim(sum(heights), -0.1)
     # Room for the numbers at the ends of the bars.
     low, high = min(0.0, *lengths), max(0.0, *lengths)

@@ -43,9 +43,7 @@ def bottom_of(picture: Picture) -> float | None:
 
 def filled(text: str, width: int) -> str:
     """The lines of the text, each on as many as it takes."""
-    from derive.draw import printable
-
-    return "\n".join(fill(printable(line), width) for line in text.split("\n"))
+    return "\n".join(fill(line, width) for line in text.split("\n"))
 
 
 def colour(number: int) -> str:
@@ -60,14 +58,12 @@ def dashes(number: int) -> Any:
 
 def texts(axes: Axes, picture: Picture, below: float, above: float = 12) -> None:
     """The title and the notes, each on as many lines as it takes, so many points off the axes."""
-    from derive.draw import printable
-
-    title = "\n".join(wrap(printable(picture.title), 84))
+    title = "\n".join(wrap(picture.title, 84))
     axes.set_title(title, loc="left", fontsize=12, pad=above)
     lines = [
         line
         for note in picture.notes
-        for line in wrap(printable(note), _WIDEST_NOTE, subsequent_indent="    ")
+        for line in wrap(note, _WIDEST_NOTE, subsequent_indent="    ")
     ]
     axes.annotate(
         "\n".join(lines), (0, 0), (0, -below), xycoords="axes fraction",
@@ -85,9 +81,7 @@ def scaled(axes: Axes, scale: Scale, which: str) -> None:
         NullLocator,
     )
 
-    from derive.draw import printable
-
-    getattr(axes, f"set_{which}label")(printable(scale.title))
+    getattr(axes, f"set_{which}label")(scale.title)
     if scale.log:
         getattr(axes, f"set_{which}scale")("log")
         axis = getattr(axes, f"{which}axis")

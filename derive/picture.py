@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from derive.as_text import TOGETHER
 from formulas.amounts import LADDERS
 from formulas.catalogue import catalogue
 
@@ -88,6 +89,11 @@ class Picture:
     def to_dict(self) -> dict[str, Any]:
         """The picture as an object for scripts."""
         return asdict(self)
+
+
+def note(label: str, text: str) -> str:
+    """A line below a picture, from a text of the cards."""
+    return f"{label}: {text.replace(TOGETHER, ' ')}"
 
 
 def scale_of(name: str, values: Iterable[float], log: bool = False) -> Scale:

@@ -14,6 +14,7 @@ FRONT_EXAMPLE = "plan front min cost_per_hour, min tpot over tp, batch"
 _FRONT = keyword("front")
 MOST_GOALS = 5
 MOST_OF_FRONT = 3
+FRONT_SIZES = "a front has two or three quantities"
 
 
 def read_plan(cursor: Cursor, reading: Reading) -> None:
@@ -34,7 +35,7 @@ def read_plan(cursor: Cursor, reading: Reading) -> None:
             break
     most = MOST_OF_FRONT if front else MOST_GOALS
     if len(reading.goals) > most or (front and len(reading.goals) < 2):
-        message = "a front has two or three quantities" if front else f"at most {most} goals"
+        message = FRONT_SIZES if front else f"at most {most} goals"
         raise fault("syntax", message, where, f"example: {FRONT_EXAMPLE}")
 
 

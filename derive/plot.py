@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from derive.document import Line
 from derive.outcome import Outcome
-from derive.plan_line import FRONT_EXAMPLE, MOST_OF_FRONT
+from derive.plan_line import FRONT_EXAMPLE, FRONT_SIZES, MOST_OF_FRONT
 from derive.sens import answer_sens
 from formulas.errors import Problem
 
@@ -119,7 +119,7 @@ def _plan(conversation: Conversation, question: Question) -> tuple[Conversation,
 
     if not 2 <= len(question.goals) <= MOST_OF_FRONT:
         example = f"example: plot {FRONT_EXAMPLE} to front.svg"
-        raise Problem("syntax", f"a front has two or {MOST_OF_FRONT} quantities", (example,))
+        raise Problem("syntax", FRONT_SIZES, (example,))
     return answer_plan(conversation, replace(question, words=("front",), to=None))
 
 

@@ -12,7 +12,7 @@ from derive.asked import Asked, refuse_outside
 from derive.deadline import TimedOut, answer, within
 from derive.document import Document, Heading, Table
 from derive.outcome import Outcome
-from derive.picture import Curve, Picture, Point, Span, scale_of, wide
+from derive.picture import Curve, Picture, Point, Span, note, scale_of, wide
 from derive.points import NAMED, cell, label, points_of
 from derive.replace import replaced, subject
 from derive.session import Reply
@@ -20,6 +20,7 @@ from derive.spelling import spelt_statement
 from derive.under_table import assumed, assumed_data, fields, unchecked
 from formulas.catalogue import catalogue
 from formulas.errors import Problem
+from formulas.quantity import Domain
 from formulas.statements import Among, Axis, Between, Fact, Limit, Statement
 from solvers.region import SLICES, Axes, End, Region, Slice, region
 
@@ -71,7 +72,7 @@ def answer_region(conversation: Conversation, question: Question) -> tuple[Conve
         shown = ", ".join(cell(x, value) for value in without)
         below.append(("nothing at", (f"{label(x)} {shown}",)))
     document = (*_document(axes, found, picture.title), *fields(below))
-    notes = [f"{name}: {text}" for name, texts in below[1:] for text in texts]
+    notes = [note(name, text) for name, texts in below[1:] for text in texts]
     picture = replace(picture, notes=tuple(notes))
     return conversation, Outcome("ok", document, data, None, picture)
 
@@ -82,7 +83,8 @@ def _refuse(x: str, y: str) -> None:
             message = f"{name} is a choice, and no quantity along an axis"
             raise Problem("plot", message, (f"which {name} given ... lists its choices",), name)
     if catalogue().quantities[y].domain.choices:
-        advice = f"region {y}, ... has it along the first axis"
+        both = catalogue().quantities[x].domain.choices
+        advice = f"which {x}, {y} given ... lists them" if both else f"plot region {y}, {x} ..."
         message = f"{y} has a list of values, which have nothing between them"
         raise Problem("plot", message, (advice,), y)
 
@@ -238,15 +240,25 @@ def _limit(axes: Axes, name: str, sign: str, along: str) -> str:
     from derive.as_plain import plain
 
     if name == "domain":
-        domain = replace(catalogue().quantities[along].domain, whole=False)
-        return f"{label(along)} {domain}"
-    for row in axes.stated:
+        whole = catalogue().quantities[along].domain
+        low = Domain(whole.low, low_open=whole.low_open)
+        return f"{label(along)} {low if sign == '>' else Domain(high=whole.high)}"
+    if name == "facts":
+        return f"{label(along)} follows from the facts"
+    for row in (*axes.stated, *_seen(axes)):
         # A limit of the asked quantity itself ends it on one side only.
         ends = isinstance(row, Limit) and (name != along or row.relation.startswith(sign))
         if isinstance(row, Limit) and row.quantity == name and ends:
             return spelt_statement(row)
     standing = {row.name: row for row in catalogue().constraints}
     return f"{name}: {plain(standing[name].expr)}" if name in standing else name
+
+
+def _seen(axes: Axes) -> Iterator[Limit]:
+    """The ends of the part that is looked at."""
+    yield Limit(axes.x, ">=", axes.low)
+    if axes.high is not None:
+        yield Limit(axes.x, "<=", axes.high)
 
 
 # -- what people and scripts read

@@ -11,7 +11,7 @@ from derive.asked import asked_of
 from derive.deadline import answer
 from derive.document import Document, Heading, Table
 from derive.outcome import Outcome
-from derive.picture import Curve, Mark, Picture, Point, scale_of
+from derive.picture import Curve, Mark, Picture, Point, note, scale_of
 from derive.question import parse
 from derive.replace import replaced
 from derive.session import Reply
@@ -190,11 +190,11 @@ def _gpu(stated: Sequence[Statement]) -> str:
 def _notes(evidence: Sequence[Evidence], lacking: Mapping[str, str]) -> Iterator[str]:
     for work in WORKS:
         if work.name in lacking:
-            yield f"no {work.name}: {lacking[work.name]}"
+            yield note(f"no {work.name}", lacking[work.name])
         elif work.note:
             yield f"{work.name}: {work.note}"
     for text in assumed(evidence):
-        yield f"assumed: {text}"
+        yield note("assumed", text)
 
 
 def _document(picture: Picture, places: Sequence[Place], evidence: Sequence[Evidence]) -> Document:

@@ -21,7 +21,7 @@ from solvers.solve import Request, solve
 SLICES = 24
 # A corner, or the end of the region, is sought until it is known to this share of where it is.
 _CLOSE = Fraction(1, 500)
-_MOST_DOUBLINGS = 40
+_MOST_DOUBLINGS = 24
 # A grid that only multiples of one of these meet is found.
 _GRAINS = (2, 4, 8, 16, 32, 3, 6, 12)
 _WIDE = 20
@@ -102,13 +102,11 @@ def region(axes: Axes) -> Region:
     first = _first(axes)
     if not isinstance(first, Slice):
         return Region((), refused=first)
-    low = _end(axes, first, "min")
+    low = min(_end(axes, first, "min") or axes.low, first.x)
     high = _end(axes, _last(axes, first), "max")
     if high is None:
         example = f"example: {axes.x} <= {float(first.x * 100):g}"
         raise Problem("plot", f"nothing limits {axes.x}", (f"state where it ends; {example}",))
-    if low is None or low > first.x:
-        low = first.x
     return _region(axes, [_near(axes, x, low) for x in _places(axes, low, high)], refine=True)
 
 
@@ -166,7 +164,8 @@ def _first(axes: Axes) -> Slice | Answer:
     refused: Answer | None = None
     x = axes.low
     for _ in range(_MOST_DOUBLINGS):
-        found = _near(axes, x, axes.low)
+        # A grid is met near the lower end, where it is as likely as anywhere.
+        found = _slice(axes, x) if refused else _near(axes, x, axes.low)
         if isinstance(found, Slice):
             return found
         refused = refused or found

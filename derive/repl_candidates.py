@@ -95,10 +95,9 @@ def _verbs() -> Iterator[Row]:
 
 
 def _pictures(_: Place, __: Names) -> Iterator[Row]:
-    from derive.verbs import DRAWN
+    from derive.verbs import DRAWN, PICTURES
 
-    yield ("roofline", "a GPU's roofs, and where the work lies")
-    yield ("region", "which pairs of two quantities meet every limit")
+    yield from PICTURES.items()
     yield from ((name, VERBS[name].help) for name in DRAWN)
 
 

@@ -32,7 +32,10 @@ _NOT = keyword("not")
 _TAIL = keyword("require given where st with over by for top to as in")
 _WORD_OF_SEARCH = re.compile(r"[^\s,]+")
 # Pictures of their own, and the questions that have one.
-PICTURES = ("roofline", "region")
+PICTURES = {
+    "roofline": "a GPU's roofs, and where the work lies",
+    "region": "which pairs of two quantities meet every limit",
+}
 DRAWN = ("sens", "plan")
 _PICTURE = keyword(" ".join(PICTURES))
 _PLOTS = (

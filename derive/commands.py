@@ -56,6 +56,8 @@ VERBS = {
         Verb("plan", "plan min NAME [given FACTS] over NAMES [require CONDITIONS] [top N]",
              "the best of all configurations, proved",
              "plan min cost_per_hour given tpot <= 30 ms over tp, pp, batch top 5", "plan"),
+        Verb("plot", "plot QUESTION [to FILE.svg]", "sens, plan, region or roofline as a picture",
+             "plot region batch, context given tpot <= 30 ms to region.svg", "plot"),
         Verb("formulas", "formulas [WORDS]", "formulas, definitions and quantities by words",
              "formulas kv cache", "knowledge"),
         Verb("show", "show NAME [for NAME]", "a formula or quantity, with its inversions",

@@ -11,6 +11,9 @@ from derive.question import Question, parse
 from derive.session import Reply
 from formulas.statements import Statement
 
+# Verbs whose file is no document.
+_OWN_FILES = ("sweep", "plot")
+
 
 @dataclass(frozen=True)
 class Conversation:
@@ -41,7 +44,7 @@ class Conversation:
 
     def _written(self, question: Question) -> tuple[Conversation, Outcome]:
         target = question.to or (question.inner.to if question.inner else None)
-        if target is None or question.verb == "sweep":
+        if target is None or question.verb in _OWN_FILES:
             return self._answered(question)
         from derive.to_file import checked_document, written
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from derive.document import Document
 
 if TYPE_CHECKING:
     from derive.paper import Paper
+    from derive.picture import Picture
+    from derive.plot import Drawing
     from derive.session import Reply
 
 
@@ -24,6 +27,7 @@ class Outcome:
     document: Document
     data: Mapping[str, Any] = field(default_factory=dict)
     reply: Reply | None = None
+    picture: Picture | None = None
 
     def text(self, steps: bool = False, width: int = 100) -> str:
         """The document as plain text; `steps` shows every step of an answer."""
@@ -52,6 +56,15 @@ class Outcome:
         from derive.card_paper import paper_of
 
         return paper_of(self.document) if self.reply is None else self.reply.derivation()
+
+    def plot(self, path: str | Path | None = None) -> Drawing:
+        """The picture of sensitivities, a front, a region or a roofline, which a notebook shows.
+
+        `path` is a .svg or a .png that it is written to. Problem where there is no picture.
+        """
+        from derive.plot import plotted
+
+        return plotted(self, path)
 
     def written_as(self, form: str) -> str:
         """The paper as `tex`, `md` or `html`."""

@@ -28,6 +28,7 @@ def plan_data(wanted: Wanted, plan: Plan, answer: Answer, status: str) -> dict[s
         "status": status,
         "find": f"{goal.sense} {goal.name}",
         "unit": quantity.unit.text,
+        "goals": [{"sense": goal.sense, "name": goal.name} for goal in wanted.goals],
         "rows": [_row(row) for row in plan.rows],
         "combinations": plan.combinations,
         "points": plan.points,

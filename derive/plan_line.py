@@ -10,9 +10,11 @@ from derive.reading import EXTREME, Reading, take_extreme
 from derive.values import in_quantity, read_amount
 
 _EXAMPLE = "plan min cost_per_hour given tpot <= 30 ms over tp, pp, batch top 5"
+FRONT_EXAMPLE = "plan front min cost_per_hour, min tpot over tp, batch"
 _FRONT = keyword("front")
 MOST_GOALS = 5
 MOST_OF_FRONT = 3
+FRONT_SIZES = "a front has two or three quantities"
 
 
 def read_plan(cursor: Cursor, reading: Reading) -> None:
@@ -33,9 +35,8 @@ def read_plan(cursor: Cursor, reading: Reading) -> None:
             break
     most = MOST_OF_FRONT if front else MOST_GOALS
     if len(reading.goals) > most or (front and len(reading.goals) < 2):
-        message = "a front has two or three quantities" if front else f"at most {most} goals"
-        example = "plan front min cost_per_hour, min tpot over tp, batch"
-        raise fault("syntax", message, where, f"example: {example}")
+        message = FRONT_SIZES if front else f"at most {most} goals"
+        raise fault("syntax", message, where, f"example: {FRONT_EXAMPLE}")
 
 
 def read_require(cursor: Cursor, reading: Reading, _: Span) -> None:

@@ -33,10 +33,10 @@ class Question:
     """A line as it was read. `verb` is value, max, min, state or one of the table of verbs.
 
     A calculation that is asked is `expression`, with its values in `expression_unit`; `names` are
-    what a verb speaks of. `inner` is the question behind `whatif FACTS:` and `why not FACTS:`, and
-    the largest or smallest of `why max NAME` and `sens max NAME`. `goals` (sense and name), side
-    `conditions` and `prices` of GPUs are those of a plan.
-    It may take `seconds`; None is what the conversation allows.
+    what a verb speaks of. `inner` is the question behind `whatif FACTS:`, `why not FACTS:` and
+    `plot`, and the largest or smallest of `why max NAME` and `sens max NAME`. `goals` (sense and
+    name), side `conditions` and `prices` of GPUs are those of a plan. It may take `seconds`; None
+    is what the conversation allows.
     """
 
     text: str
@@ -130,24 +130,32 @@ def _only_statements(cursor: Cursor) -> tuple[Statement, ...]:
     return item
 
 
-def _read_line(cursor: Cursor, start: int = 0) -> Question:
-    """A whole line, or the rest of one behind a colon."""
-    reading = Reading()
+def _read_line(cursor: Cursor, start: int = 0, drawn: bool = False) -> Question:
+    """A whole line, or the rest of one behind a colon or behind `plot`."""
+    reading = Reading(drawn=drawn)
     notes = len(cursor.notes)
     _refuse_later(cursor)
     if cursor.done and not start:
         return _question(cursor, reading, start, notes)
     if not read_verb(cursor, reading) and not cursor.look(GIVEN):
         take_item(cursor, reading)
+    if reading.verb == "plot" and not reading.words:
+        reading.inner = _inner(cursor, drawn=True)
     while not cursor.done:
         if reading.verb in WITH_INNER and cursor.take(COLON):
-            own = len(cursor.notes)
-            reading.inner = _read_line(cursor, cursor.start)
-            del cursor.notes[own:]
+            reading.inner = _inner(cursor)
             break
         read_tail(cursor, reading)
     _refuse_incomplete(reading, (cursor.end + 1, cursor.end + 2))
     return _question(cursor, reading, start, notes)
+
+
+def _inner(cursor: Cursor, drawn: bool = False) -> Question:
+    """The rest of the line as a question, whose notes are its own."""
+    own = len(cursor.notes)
+    found = _read_line(cursor, cursor.start, drawn)
+    del cursor.notes[own:]
+    return found
 
 
 def _refuse_later(cursor: Cursor) -> None:

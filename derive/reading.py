@@ -31,7 +31,10 @@ QUESTIONS = ("state", "value", *EXTREMES)
 
 @dataclass(slots=True)
 class Reading:
-    """The parts of a question as they come; `sense` is what max or min a verb speaks of."""
+    """The parts of a question as they come; `sense` is what max or min a verb speaks of.
+
+    A question that stands behind `plot` is `drawn`.
+    """
 
     verb: str = "state"
     asked: Quantity | Amount | None = None
@@ -53,6 +56,7 @@ class Reading:
     conditions: tuple[Condition, ...] = ()
     prices: tuple[tuple[str, Fraction], ...] = ()
     seconds: float | None = None
+    drawn: bool = False
 
 
 def take_item(cursor: Cursor, reading: Reading) -> None:

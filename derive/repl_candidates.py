@@ -94,6 +94,13 @@ def _verbs() -> Iterator[Row]:
         yield word.name, word.help
 
 
+def _pictures(_: Place, __: Names) -> Iterator[Row]:
+    from derive.verbs import DRAWN, PICTURES
+
+    yield from PICTURES.items()
+    yield from ((name, VERBS[name].help) for name in DRAWN)
+
+
 @cache
 def _models() -> tuple[Row, ...]:
     from formulas.tables import load
@@ -211,6 +218,7 @@ def _settings(_: Place, __: Names) -> Iterator[Row]:
 _SOURCES: dict[str, Callable[[Place, Names], Iterable[Row]]] = {
     "nothing": lambda place, stated: (),
     "start": lambda place, stated: (*_verbs(), *_CHOICES, *_quantities()),
+    "picture": _pictures,
     "question": lambda place, stated: (*_EXTREMES, *_quantities()),
     "item": lambda place, stated: (*_CHOICES, *_quantities()),
     "quantity": lambda place, stated: _quantities(),

@@ -6,13 +6,15 @@ import re
 
 from derive.commands import VERBS
 from derive.repl_words import WORDS
+from derive.verbs import DRAWN, PICTURES
 
 _FIRST = "|".join((*VERBS, "max", "min", "why not", *WORDS))
+_PICTURE = rf"plot\s+(?:{'|'.join((*DRAWN, *PICTURES))})"
 _PARTS = re.compile(
     "|".join(
         (
             r"(?P<comment>#.*)",
-            rf"(?P<verb>(?:(?<=\A)|(?<=derive>)|(?<=:))\s*(?:{_FIRST}|\?)(?![\w.]))",
+            rf"(?P<verb>(?:(?<=\A)|(?<=derive>)|(?<=:))\s*(?:{_PICTURE}|{_FIRST}|\?)(?![\w.]))",
             r"(?P<tail>(?<![\w.])(?:given|where|with|st|over|by|for|to|top|as|in|step|log2?)"
             r"(?![\w.]))",
             r"(?P<choice>(?<![\w.])(?:model|gpu|weight_dtype|kv_dtype|mig_profile|engine|profile)"

@@ -46,7 +46,7 @@ def _kind(kind: str) -> Callable[[re.Match[str]], Place]:
 
 _BEGUN = rf"(?P<begun>(?:{NAME})?)\Z"
 _SEPARATOR = r"(?:,|(?<![\w.])(?i:given|where|st|with)\s|(?<![\w.])(?i:whatif|check|why\s+not)\s)"
-_HEAD = r"\A\s*(?:derive>\s*)?"
+_HEAD = r"\A\s*(?:derive>\s*)?(?:(?i:plot)\s+)?"
 _CHOICES = "weight_dtype|kv_dtype|kv_cache_dtype|mig_profile|profile|engine"
 
 # The first pattern that matches the text before the cursor says what may come.
@@ -54,6 +54,7 @@ _PLACES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Place]], ...] = 
     (re.compile(pattern), _kind(kind))
     for kind, pattern in (
         ("nothing", r"#[^\n]*(?P<begun>)\Z"),
+        ("picture", rf"\A\s*(?:derive>\s*)?(?i:plot)\s+{_BEGUN}"),
         ("start", rf"{_HEAD}{_BEGUN}"),
         ("path", rf"{_HEAD}(?i:save|load)\s+(?P<begun>\"?[^\s\"#]*)\Z"),
         ("path", r"(?<![\w.])(?i:to)\s+(?P<begun>\"?[^\s\"#,]*)\Z"),
@@ -73,7 +74,7 @@ _PLACES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Place]], ...] = 
         ("nothing", rf"{_HEAD}(?i:formulas|undo|redo|reset|facts|quit|exit)\s+{_BEGUN}"),
         ("quantity", rf"{_HEAD}(?i:max|min|need|variants|why|sens)\s+{_BEGUN}"),
         ("quantity", rf"(?<![\w.])(?i:max|min)\s+{_BEGUN}"),
-        ("name", rf"{_HEAD}(?i:which|relax|sweep)\s+(?:{NAME}\s*,\s*)*{_BEGUN}"),
+        ("name", rf"{_HEAD}(?i:which|relax|sweep|region)\s+(?:{NAME}\s*,\s*)*{_BEGUN}"),
         ("name", rf"(?<![\w.])(?i:over|by|for)\s+(?:[^,]*,\s*)*?{_BEGUN}"),
         ("unit", rf"(?<![\w.])(?P<of>{NAME})\s*(?::=|[<>]=?|=|\u2264|\u2265)\s*{_AMOUNT}\s*"
                  r"(?P<begun>(?:[A-Za-z%$][\w/$]*)?)\Z"),

@@ -27,23 +27,28 @@ if TYPE_CHECKING:
 
 _EXAMPLE = "example: sens context by memory_bandwidth, batch"
 # Below this many per cent for one per cent a fact is said to do nothing.
-_NOTHING = 5e-5
+NOTHING = 5e-5
 _WIDEST = 40
 
 
 def answer_sens(conversation: Conversation, question: Question) -> tuple[Conversation, Outcome]:
     """The table of the last answer, or of the quantity named; the card where it has no value."""
     reply = _subject(conversation, question)
-    if not isinstance(reply.answer, Exact | Choice):
-        return replace(conversation, last=reply), reply.outcome()
     try:
         with within(conversation.seconds):
-            rows = sensitivities(reply, question.by)
+            found = outcome_of(reply, question.by)
     except TimedOut:
         text = f"stopped after {conversation.seconds:g} s; fewer facts behind 'by' take less"
         raise Problem("sens", text) from None
-    found = Outcome("ok", document(reply, rows, bool(question.by)), data(reply, rows), reply)
     return replace(conversation, last=reply), found
+
+
+def outcome_of(reply: Reply, by: Collection[str] = ()) -> Outcome:
+    """The table of one answer, or its card where it has no value."""
+    if not isinstance(reply.answer, Exact | Choice):
+        return reply.outcome()
+    rows = sensitivities(reply, by)
+    return Outcome("ok", document(reply, rows, bool(by)), data(reply, rows), reply)
 
 
 def sensitivities(reply: Reply, by: Iterable[str] = ()) -> tuple[Sensitivity, ...]:
@@ -117,15 +122,14 @@ def document(reply: Reply, rows: tuple[Sensitivity, ...], every: bool = False) -
     """The table: facts that do the same in one row, those that do most first, then those that do
     nothing as yet; facts of the model that do nothing only with `every`.
     """
-    own = {row.name: row for row in rows if row.origin == "limit"}
-    binding = ", ".join(reply.answer.binding) if isinstance(reply.answer, Exact) else ""
+    own, binding = _limits(reply, rows)
     groups: dict[tuple[str, str], list[str]] = {}
     for row in sorted(rows, key=lambda row: -abs(float(row.elasticity))):
-        idle = abs(float(row.elasticity)) < _NOTHING
+        idle = _idle(row)
         ends = row.low is not None or row.high is not None
         if idle and not every and (not ends or row.origin.startswith("model")):
             continue
-        holds = _holds(row, own, binding, idle)
+        holds = _holds(row, own, binding)
         name = f"{row.name} limit" if row.origin == "limit" else row.name
         groups.setdefault(("0" if idle else _effect(row), holds), []).append(name)
     table = tuple(
@@ -140,6 +144,16 @@ def document(reply: Reply, rows: tuple[Sensitivity, ...], every: bool = False) -
     notes += [("assumed", ", ".join(assumed))] if assumed else []
     columns = ("+1 % of", find, "holds while")
     return (Table(columns, table, numeric=(find,)), *([Fields(tuple(notes))] if notes else []))
+
+
+def _limits(reply: Reply, rows: tuple[Sensitivity, ...]) -> tuple[Mapping[str, Sensitivity], str]:
+    """The limits that were stated, by name, and what binds."""
+    own = {row.name: row for row in rows if row.origin == "limit"}
+    return own, ", ".join(reply.answer.binding) if isinstance(reply.answer, Exact) else ""
+
+
+def _idle(row: Sensitivity) -> bool:
+    return abs(float(row.elasticity)) < NOTHING
 
 
 def _lines(names: list[str]) -> list[tuple[bool, str]]:
@@ -158,8 +172,9 @@ def _effect(row: Sensitivity) -> str:
     return f"{float(row.elasticity):+.2f} %"
 
 
-def _holds(row: Sensitivity, own: Mapping[str, Sensitivity], binding: str, idle: bool) -> str:
+def _holds(row: Sensitivity, own: Mapping[str, Sensitivity], binding: str) -> str:
     """Until where the effect lasts, and what decides from there on."""
+    idle = _idle(row)
     if not row.found:
         return "as far as is known here"
     ends = [(row.low, row.below), (row.high, row.above)]
@@ -205,6 +220,7 @@ def data(reply: Reply, rows: tuple[Sensitivity, ...]) -> dict[str, Any]:
     from derive.as_json import plain
 
     quantities = catalogue().quantities
+    own, binding = _limits(reply, rows)
     return {
         **{key: value for key, value in reply.to_dict().items() if key in _HEAD},
         "status": status(reply.answer),
@@ -221,6 +237,7 @@ def data(reply: Reply, rows: tuple[Sensitivity, ...]) -> dict[str, Any]:
                     "high": plain(row.high),
                     "below": row.below or None,
                     "above": row.above or None,
+                    "holds": _holds(row, own, binding) or None,
                     "found": None if row.found else False,
                 }.items()
                 if value is not None

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from derive.asked import Asked, asked_of
 from derive.axes import axis_of, name_of
 from derive.deadline import solve_asked
-from derive.question import Question, parse, read_statement
+from derive.question import Question, parse
+from derive.stated import Facts, stated
 from formulas.catalogue import catalogue
-from formulas.errors import Problem
 from formulas.statements import Statement
 from solvers.answer import Answer, Exact, Step
 
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from derive.document import Document
     from derive.outcome import Outcome
     from derive.paper import Paper
-
-Facts = str | Iterable[str] | Mapping[str, Any]
+    from derive.plot import Drawing
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +67,16 @@ class Reply:
         from derive.sens import sensitivities
 
         return {row.name: float(row.elasticity) for row in sensitivities(self)}
+
+    def plot(self, path: str | Path | None = None) -> Drawing:
+        """The bars of what one per cent of each fact does to the value, which a notebook shows.
+
+        `path` is a .svg or a .png that they are written to. Problem where the value has no slope.
+        """
+        from derive.plot import plotted
+        from derive.sens import outcome_of
+
+        return plotted(outcome_of(self), path)
 
     def to_dict(self) -> dict[str, Any]:
         """The flat object that `derive ask --json` prints."""
@@ -147,9 +156,8 @@ class Session:
     statements: tuple[Statement, ...]
 
     def __init__(self, *facts: str, **named: Any) -> None:
-        rows = [row for text in facts for row in _read(text)]
-        rows += _read(named)
-        object.__setattr__(self, "statements", tuple(rows))
+        rows = (*stated(facts), *stated(named))
+        object.__setattr__(self, "statements", rows)
 
     def given(self, *facts: str, **named: Any) -> Session:
         """A session that knows these facts as well."""
@@ -168,14 +176,14 @@ class Session:
     def which(self, *names: str, given: Facts = ()) -> Outcome:
         """Every choice of the named quantities, and what each breaks; `.rows` has them."""
         return self._told(
-            Question("", "which", names=tuple(map(name_of, names)), statements=_facts(given))
+            Question("", "which", names=tuple(map(name_of, names)), statements=stated(given))
         )
 
     def sweep(self, *names: str, over: Mapping[str, Any], given: Facts = ()) -> Outcome:
         """The named quantities along others, {"batch": [1, 2, 4]} or {"batch": "1..64 log2"}."""
         axes = tuple(axis_of(name, values) for name, values in over.items())
         asked = Question(
-            "", "sweep", names=tuple(map(name_of, names)), over=axes, statements=_facts(given)
+            "", "sweep", names=tuple(map(name_of, names)), over=axes, statements=stated(given)
         )
         return self._told(asked)
 
@@ -193,16 +201,16 @@ class Session:
         """The best of all configurations, proved: `over={"tp": [1, 2, 4], "batch": "1..512"}`."""
         from derive.plan_file import plan_of
 
-        facts = (*self.statements, *_facts(given))
+        facts = (*self.statements, *stated(given))
         return plan_of(minimize, maximize, facts, over, tuple(require), prices or {}, top)
 
     def check(self, given: Facts = ()) -> Outcome:
         """Whether what is stated fits together."""
-        return self._told(Question("", "check", statements=_facts(given)))
+        return self._told(Question("", "check", statements=stated(given)))
 
     def whatif(self, *facts: str, **named: Any) -> WhatIf:
         """The same questions with other facts beside them: `.max("context").data["change"]`."""
-        return WhatIf(self, (*_facts(facts), *_facts(named)))
+        return WhatIf(self, (*stated(facts), *stated(named)))
 
     def max(self, name: str, given: Facts = ()) -> Reply:
         """The largest value of a quantity under what is given."""
@@ -222,7 +230,7 @@ class Session:
 
     def _extreme(self, sense: str, name: str, given: Facts) -> Reply:
         quantity = catalogue().quantity(name)
-        return self._reply(Asked(quantity.name, sense, tuple(_read(given))))
+        return self._reply(Asked(quantity.name, sense, stated(given)))
 
     def _reply(self, asked: Asked) -> Reply:
         from dataclasses import replace
@@ -255,41 +263,5 @@ class WhatIf:
         return self._extreme("min", name, given)
 
     def _extreme(self, sense: str, name: str, given: Facts) -> Outcome:
-        inner = Question("", sense, catalogue().quantity(name).name, _facts(given))
+        inner = Question("", sense, catalogue().quantity(name).name, stated(given))
         return self.session._told(Question("", "whatif", statements=self.facts, inner=inner))
-
-
-def _facts(facts: Facts) -> tuple[Statement, ...]:
-    return tuple(_read(facts))
-
-
-def _read(facts: Facts) -> list[Statement]:
-    """Statements from a line, from several, or from names and values."""
-    if isinstance(facts, str):
-        question = parse(facts)
-        if question.find is not None:
-            raise Problem("syntax", f"'{facts}' asks {question.find}; facts are expected here")
-        return list(question.statements)
-    if isinstance(facts, Mapping):
-        return [
-            row
-            for name, value in facts.items()
-            for part in (value if isinstance(value, list | tuple) else (value,))
-            for row in read_statement(name, _spelt(name, part))
-        ]
-    return [row for text in facts for row in _read(text)]
-
-
-def _spelt(name: str, value: Any) -> str:
-    """The value as the grammar reads it; the types of number libraries are numbers too."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise Problem("number", f"{name} = {value} is no number that can be computed with")
-        return repr(float(value))
-    if value is None:
-        raise Problem("syntax", f"{name} has no value", ("leave it out where it is not known",))
-    return str(value)

@@ -56,6 +56,12 @@ def _planned(question: Question, _: str) -> str:
     return f"{front} {', '.join(' '.join(goal) for goal in question.goals)}"
 
 
+def _drawn(question: Question, _: str) -> str:
+    if question.inner is not None:
+        return f"plot {canonical_line(question.inner)}"
+    return " ".join((_searched(question, ""), ", ".join(question.names))).rstrip()
+
+
 _HEADS: dict[str, Callable[[Question, str], str]] = {
     "state": lambda _, stated: stated,
     "whatif": _supposed("whatif"),
@@ -66,6 +72,7 @@ _HEADS: dict[str, Callable[[Question, str], str]] = {
     **dict.fromkeys(("which", "sweep", "relax", "variants", "need", "use", "show"), _named),
     "check": _named,
     "plan": _planned,
+    "plot": _drawn,
 }
 _WITHOUT_TAILS = ("state", "whatif", "whynot", "formulas")
 

@@ -43,7 +43,7 @@ def read_tail(cursor: Cursor, reading: Reading) -> None:
     if match := cursor.look(_TAIL):
         word = _PLAIN.get(match.group().lower(), match.group().lower())
         read, verbs = _TAILS[word]
-        if reading.verb not in verbs:
+        if reading.verb not in verbs and not (reading.drawn and word == "to"):
             raise _out_of_place(cursor, match.group(), reading)
         span = match.span()
         cursor.take(_TAIL)
@@ -205,14 +205,14 @@ def _asked_unit(reading: Reading) -> tuple[str, Unit]:
     )
 
 
+_ANSWERING = (
+    "which", "why", "sens", "sweep", "relax", "variants", "need", "check", "plot",
+)  # fmt: skip
 # Verbs whose outcome can be written to a file.
-_WRITTEN = ("sweep", "which", "why", "sens", "relax", "variants", "need", "check", "show")
+_WRITTEN = (*_ANSWERING, "show")
 # Each tail's reader, and the verbs that have it.
 _TAILS: dict[str, tuple[Callable[[Cursor, Reading, Span], None], tuple[str, ...]]] = {
-    "given": (
-        _given,
-        (*QUESTIONS, "which", "why", "sens", "sweep", "relax", "variants", "need", "check", "plan"),
-    ),
+    "given": (_given, (*QUESTIONS, *_ANSWERING, "plan")),
     "over": (_over, (*QUESTIONS, "which", "sweep", "plan")),
     "by": (_by, ("sens",)),
     "for": (_for, ("show", "use")),

@@ -31,6 +31,17 @@ LATER_VERB = keyword(" ".join(LATER))
 _NOT = keyword("not")
 _TAIL = keyword("require given where st with over by for top to as in")
 _WORD_OF_SEARCH = re.compile(r"[^\s,]+")
+# Pictures of their own, and the questions that have one.
+PICTURES = {
+    "roofline": "a GPU's roofs, and where the work lies",
+    "region": "which pairs of two quantities meet every limit",
+}
+DRAWN = ("sens", "plan")
+_PICTURE = keyword(" ".join(PICTURES))
+_PLOTS = (
+    "example: plot region batch, context given tpot <= 30 ms to region.svg",
+    "example: plot sens max context given tpot <= 30 ms to sens.png",
+)
 _RELATION_KEY = re.compile(r"[A-Za-z_][\w.]*")
 _MOST_WORDS = 20
 
@@ -126,6 +137,23 @@ def _check(cursor: Cursor, reading: Reading) -> None:
         take_facts(cursor, reading, "check tpot = 20 ms, batch = 64")
 
 
+def _plot(cursor: Cursor, reading: Reading) -> None:
+    """A picture of its own; behind `plot` may stand as well a whole question that has one."""
+    word = cursor.take(_PICTURE).lower()
+    if not word:
+        if not cursor.look(keyword(" ".join(DRAWN))):
+            message = f"plot draws {', '.join((*DRAWN, *PICTURES))}"
+            raise fault("syntax", message, cursor.here(), *_PLOTS)
+        return
+    reading.words = (word,)
+    if word == "region":
+        start = cursor.start
+        reading.names = take_names(cursor, _PLOTS[0].removeprefix("example: "))
+        if len(reading.names) != 2:
+            message = "a region has two quantities, one along each axis"
+            raise fault("syntax", message, (start, cursor.end), _PLOTS[0])
+
+
 def _formulas(cursor: Cursor, reading: Reading) -> None:
     words: list[str] = []
     while not cursor.done:
@@ -154,6 +182,7 @@ _HEADS: dict[str, Callable[[Cursor, Reading], None]] = {
     "formulas": _formulas,
     "show": _show,
     "plan": read_plan,
+    "plot": _plot,
 }
 VERB = keyword(" ".join(_HEADS))
 # Verbs behind whose facts a whole question may stand: whatif tp = 4: max context.

@@ -66,6 +66,12 @@ LINES = [line for name in NAMES for line in lines_of(name)]
         ("help tp", "help", "tp"),
         ("whatif tp = 4: max", "question", "max"),
         ("why not tp", "item", "tp"),
+        ("plot ", "picture", ""),
+        ("derive> plot ro", "picture", "ro"),
+        ("plot region batch, con", "name", "con"),
+        ("plot sens max con", "quantity", "con"),
+        ("plot roofline given gpu h1", "gpu", "h1"),
+        ("plot sens tpot to out", "path", "out"),
         ("batch / tp", "quantity", "tp"),
         ("tpot given batch = 2 # com", "nothing", ""),
     ],
@@ -78,6 +84,11 @@ def test_the_place_of_the_cursor(text: str, kind: str, begun: str) -> None:
 
 def texts(line: str) -> list[str]:
     return [found.text for found in candidates(line)]
+
+
+def test_behind_plot_stands_what_has_a_picture() -> None:
+    assert texts("plot ") == ["roofline", "region", "sens", "plan"]
+    assert coloured("plot region batch, tpot")[0] == ("verb", "plot region")
 
 
 def test_units_behind_a_bound_have_its_dimension() -> None:

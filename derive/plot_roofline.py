@@ -1,0 +1,233 @@
+"""`plot roofline given ...`: the roofs of a GPU, and where the work of a deployment lies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from derive.asked import asked_of
+from derive.deadline import answer
+from derive.document import Document, Heading, Table
+from derive.outcome import Outcome
+from derive.picture import Curve, Mark, Picture, Point, note, scale_of
+from derive.question import parse
+from derive.replace import replaced
+from derive.session import Reply
+from derive.under_table import assumed, assumed_data, fields, groups, why_not
+from formulas.amounts import display
+from formulas.catalogue import catalogue
+from formulas.scenario import scenario
+from formulas.statements import Fact, Statement, UseGpu
+from solvers.answer import Evidence, Exact
+from solvers.solve import Request, solve
+
+if TYPE_CHECKING:
+    from derive.conversation import Conversation
+    from derive.question import Question
+
+INTENSITY, RATE, RIDGE = "arithmetic_intensity", "attainable_flops", "ridge_intensity"
+ROOFS = ("peak_flops", "memory_bandwidth")
+# What a GPU reaches of its roofs, as the deployment model has it.
+REACHED = ("mfu * peak_flops", "mbu * memory_bandwidth")
+# So many times beyond the outermost points the roofs are drawn.
+_BEYOND = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A kind of work: the question for its intensity and, where it has one, for its rate.
+
+    `time` is what the rate cannot be told without.
+    """
+
+    name: str
+    intensity: str
+    rate: str = ""
+    time: str = ""
+    note: str = ""
+
+
+# Which work and which bytes are meant is stated; the sheet's line divides them. The times of a
+# stage are those at the rates reached, so that times and rates together are work and bytes.
+WORKS = (
+    Work(
+        "decode step",
+        f"{INTENSITY} given flops = {REACHED[0]} * stage_compute_time, "
+        f"bytes_moved = {REACHED[1]} * stage_memory_time",
+        f"pp * {REACHED[0]} * stage_compute_time / step_time",
+        "step_time",
+        "at the rate that is predicted; what has no prediction lies on the roof",
+    ),
+    Work("decode, weights", "decode_matmul_intensity"),
+    Work("decode, attention", "decode_attention_intensity"),
+    Work(
+        "prefill",
+        f"{INTENSITY} given flops = prefill_flops, bytes_moved = weight_bytes",
+        "prefill_flops / (tp * prefill_time)",
+        "prefill_time",
+        "of one prompt, whose bytes are the weights, read once",
+    ),
+    Work("flops over bytes_moved", INTENSITY),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Some work under the roof: its intensity, what the roof allows there, what is predicted."""
+
+    name: str
+    intensity: Fraction
+    roof: Fraction
+    rate: Fraction | None
+    bound: str
+
+    @property
+    def at(self) -> Point:
+        """The point: at the predicted rate, on the roof where none is predicted."""
+        rate = self.roof if self.rate is None else self.rate
+        return float(self.intensity), float(rate)
+
+
+def answer_roofline(conversation: Conversation, question: Question) -> tuple[Conversation, Outcome]:
+    """The roofs, the ridge and the work that is known; the card of what lacks without a GPU."""
+    stated = replaced(conversation.statements, question.statements)
+
+    def ask(line: str) -> Reply:
+        asked = asked_of(parse(line), stated, conversation.prefer)
+        return Reply(asked, answer(asked, conversation.seconds))
+
+    needed = [ask(name) for name in (*ROOFS, RIDGE)]
+    for reply in needed:
+        if not isinstance(reply.answer, Exact):
+            return conversation, reply.outcome()
+    peak, bandwidth, ridge = map(_exact, needed)
+    roofs = (peak, bandwidth)
+    asked = [(work, ask(work.intensity)) for work in WORKS]
+    places = [Place("ridge", ridge, _of_roofs(RATE, roofs, ridge), None, "")]
+    for work, reply in asked:
+        intensity = _exact(reply)
+        if intensity is not None:
+            roof = _of_roofs(RATE, roofs, intensity)
+            rate = _exact(ask(work.rate)) if work.rate else None
+            bound = "memory" if intensity < ridge else "compute"
+            places.append(Place(work.name, intensity, roof, rate, bound))
+    reached = [_exact(ask(line)) for line in REACHED]
+    evidence = [reply.answer.evidence for _, reply in asked if _exact(reply) is not None]
+    lacking = {
+        work.name: _needs(ask(work.time))
+        for work, reply in asked
+        if work.time and _exact(reply) is None
+    }
+    picture = Picture(
+        "roofline",
+        f"Roofline of one {_gpu(stated)}",
+        scale_of(INTENSITY, (1.0,), True),
+        scale_of(RATE, (float(peak),), True),
+        tuple(_curves(roofs, reached, places)),
+        tuple(Mark(_label(place), place.at) for place in places),
+        notes=tuple(_notes(evidence, lacking)),
+    )
+    return conversation, Outcome(
+        "ok", _document(picture, places, evidence), _data(picture, places, evidence), None, picture
+    )
+
+
+def _of_roofs(name: str, roofs: tuple[Any, Any], intensity: Any = None) -> Any:
+    """What the catalogue gives for a quantity of the two roofs alone, or at an intensity."""
+    facts = [*map(Fact, ROOFS, roofs)]
+    facts += [] if intensity is None else [Fact(INTENSITY, intensity)]
+    found = solve(Request(name, scenario(facts)))
+    assert isinstance(found, Exact)
+    return found.value
+
+
+def _exact(reply: Reply) -> Any:
+    return reply.answer.value if isinstance(reply.answer, Exact) else None
+
+
+def _needs(reply: Reply) -> str:
+    """What to add for the answer, in the words of its card; else why there is none."""
+    rows = groups(reply.document())
+    first = [texts[0].split(" or ")[0].strip() for word, texts in rows if word in ("give", "and")]
+    return f"add {', '.join(first)}" if first else why_not(reply.answer)
+
+
+def _curves(
+    roofs: tuple[Any, Any], reached: Sequence[Any], places: Sequence[Place]
+) -> Iterator[Curve]:
+    """The roofs, and below them what is reached of them where that is known."""
+    known = [place.intensity for place in places]
+    low, high = min(known) / _BEYOND, max(known) * _BEYOND
+    yield _roofs("roofs", roofs, low, high)
+    if None not in reached:
+        peak, bandwidth = reached
+        yield replace(_roofs("reached with mbu and mfu", (peak, bandwidth), low, high), faint=True)
+
+
+def _roofs(name: str, roofs: tuple[Any, Any], low: Any, high: Any) -> Curve:
+    """Both roofs, from one end over their ridge to the other; between these they are straight."""
+    ridge = _of_roofs(RIDGE, roofs)
+    line = tuple((float(x), float(_of_roofs(RATE, roofs, x))) for x in (low, ridge, high))
+    shown = ", ".join(map(_shown, ROOFS, roofs))
+    return Curve(f"{name}: {shown}", (line,))
+
+
+def _shown(name: str, value: Any) -> str:
+    quantity = catalogue().quantities[name]
+    return display(value, quantity.unit, quantity.label)
+
+
+def _label(place: Place) -> str:
+    return f"{place.name}\n{_shown(INTENSITY, place.intensity)}, {_shown(RATE, place.at[1])}"
+
+
+def _gpu(stated: Sequence[Statement]) -> str:
+    return next((row.name for row in reversed(stated) if isinstance(row, UseGpu)), "GPU")
+
+
+def _notes(evidence: Sequence[Evidence], lacking: Mapping[str, str]) -> Iterator[str]:
+    for work in WORKS:
+        if work.name in lacking:
+            yield note(f"no {work.name}", lacking[work.name])
+        elif work.note:
+            yield f"{work.name}: {work.note}"
+    for text in assumed(evidence):
+        yield note("assumed", text)
+
+
+def _document(picture: Picture, places: Sequence[Place], evidence: Sequence[Evidence]) -> Document:
+    columns = ("work", "intensity", "roof", "predicted", "bound by")
+    rows = tuple(
+        (
+            place.name,
+            _shown(INTENSITY, place.intensity),
+            _shown(RATE, place.roof),
+            "-" if place.rate is None else _shown(RATE, place.rate),
+            place.bound or "-",
+        )
+        for place in places
+    )
+    below = fields([("note", [n for n in picture.notes if not n.startswith("assumed")]),
+                    ("assumed", assumed(evidence))])  # fmt: skip
+    return (Heading(picture.title), Table(columns, rows, columns[1:4]), *below)
+
+
+def _data(
+    picture: Picture, places: Sequence[Place], evidence: Sequence[Evidence]
+) -> dict[str, Any]:
+    from derive.as_json import plain
+
+    rows = [
+        {
+            "name": place.name,
+            INTENSITY: plain(place.intensity),
+            RATE: plain(place.roof),
+            "predicted": plain(place.rate),
+            "bound": place.bound or None,
+        }
+        for place in places
+    ]
+    return {"status": "ok", "find": picture.kind, "value": None, "display": picture.title,
+            "rows": rows, "assumed": assumed_data(evidence)}  # fmt: skip

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from derive.complain import Span
 from derive.names import quantity_named
-from formulas.errors import Problem
+from formulas.amounts import shortened
+from formulas.errors import Problem, nearest
 
 _PRODUCT = re.compile(r"[\w.-]{3,60}")
 
@@ -20,6 +21,23 @@ def no_variable(word: str, span: Span) -> Problem:
         problem.span = span
         return problem
     return Problem("name", f"no variable '{word}'", span=span)
+
+
+def as_word_of_a_line(problem: Problem, word: str, first: bool) -> Problem:
+    """The same problem, with a word of the grammar where that is closer than any quantity.
+
+    Only the `first` word of a line may be a verb.
+    """
+    from derive.commands import VERBS
+    from derive.named_items import NAMED_ITEMS
+    from derive.reading import EXTREMES
+
+    words = [*NAMED_ITEMS, *((*VERBS, *EXTREMES) if first else ())]
+    close = nearest(word, [*words, *problem.candidates])
+    if close in words:
+        problem.help = (f"did you mean '{close}'? (search: formulas {shortened(word)})",)
+        problem.candidates = (close,)
+    return problem
 
 
 def as_name_of_a_product(problem: Problem, text: str) -> Problem:

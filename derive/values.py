@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from derive import symbolic
 from derive.complain import Span, fault
-from derive.guesses import as_name_of_a_product
+from derive.guesses import as_name_of_a_product, as_word_of_a_line
 from derive.kinds import different, label_unit, tags_clash, wrong_dimension, wrong_tag
 from derive.lexer import (
     CLOSE,
@@ -212,6 +212,7 @@ def take_quantity(cursor: Cursor, name: str) -> Quantity:
         quantity = quantity_named(name)
     except Problem as problem:
         problem.span = span
+        problem = as_word_of_a_line(problem, name, not cursor.text[: span[0]].strip())
         raise as_name_of_a_product(problem, cursor.text[span[0] :]) from None
     if quantity.name != name:
         cursor.note(f"{name} read as {quantity.name}")

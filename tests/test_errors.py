@@ -161,6 +161,25 @@ def test_e11_nothing_limits() -> None:
     assert after(stated, "max context given batch = 32") == expected
 
 
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("modl llama-3.1-70b", "model"),
+        ("tpot given gpuu h100-sxm", "gpu"),
+        ("weigt_dtype fp8", "weight_dtype"),
+        ("swep tpot given batch = 3", "sweep"),
+        ("pln min cost_per_hour", "plan"),
+        ("tpot given plam = 3", None),
+    ],
+)
+def test_a_mistyped_word_of_the_grammar(line: str, meant: str | None) -> None:
+    """Verbs are meant by the first word of a line only."""
+    text = said_after(line)
+    assert text.startswith("error[name]: no variable '")
+    found = re.search(r"did you mean '(\w+)'", text)
+    assert (found[1] if found else None) == meant
+
+
 def test_e14_a_plan_that_is_stopped() -> None:
     line = (
         "plan min cost_per_million_tokens given model llama-3.1-8b, gpu h100-sxm, "

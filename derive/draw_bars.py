@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 _RAISES, _LOWERS = "#0072b2", "#d55e00"
 _WIDEST_NOTE = 62
+_SMALL = 0.005
+
+
+def _shown(length: float) -> str:
+    return f"{length:+.2f}" if abs(length) >= _SMALL else f"{length:+.1g}"
 
 
 def draw_bars(picture: Picture) -> Figure:
@@ -36,7 +41,7 @@ def draw_bars(picture: Picture) -> Figure:
     axes.axvline(0, color="black", linewidth=0.8)
     for place, length, lines in zip(places, lengths, notes, strict=True):
         axes.annotate(
-            f"{length:+.2f}", (length, place), (4 if length > 0 else -4, 0),
+            _shown(length), (length, place), (4 if length > 0 else -4, 0),
             textcoords="offset points", va="center", ha="left" if length > 0 else "right",
             fontsize=8.5,
         )  # fmt: skip

@@ -15,11 +15,17 @@ if TYPE_CHECKING:
 
 _WIDEST, _WIDEST_OF_KEY, _LONGEST_KEY = 40, 60, 40
 # Where a label may stand about its mark, in points, the likeliest first.
-_PLACES = (
-    (8, 5, "left", "bottom"), (8, -5, "left", "top"), (-8, 5, "right", "bottom"),
-    (-8, -5, "right", "top"), (0, 8, "center", "bottom"), (0, -8, "center", "top"),
-    (9, 0, "left", "center"), (-9, 0, "right", "center"),
+_PLACES = tuple(
+    (x * far, y * far, side, level)
+    for far in (1, 1.8)
+    for x, y, side, level in (
+        (8, 5, "left", "bottom"), (8, -5, "left", "top"), (-8, 5, "right", "bottom"),
+        (-8, -5, "right", "top"), (0, 8, "center", "bottom"), (0, -8, "center", "top"),
+        (9, 0, "left", "center"), (-9, 0, "right", "center"),
+    )
 )  # fmt: skip
+# Where a name has to lie on a curve, the curve goes on behind it.
+_BEHIND = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.8}
 
 
 def label_marks(axes: Axes, picture: Picture, renderer: RendererBase, key_at: float) -> None:
@@ -66,7 +72,7 @@ def _written(
     for name, mark in zip(names, picture.marks, strict=True):
         text = axes.annotate(
             name, place_of(picture, mark.at), (0, 0), textcoords="offset points", fontsize=8.5,
-            zorder=4, linespacing=1.15,
+            zorder=2.5, linespacing=1.15, bbox=_BEHIND,
         )  # fmt: skip
         texts.append(text)
         if _placed(text, axes.get_window_extent(renderer), taken, lines, renderer):

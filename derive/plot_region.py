@@ -22,7 +22,8 @@ from formulas.catalogue import catalogue
 from formulas.errors import Problem
 from formulas.quantity import Domain
 from formulas.statements import Among, Axis, Between, Fact, Limit, Statement
-from solvers.region import SLICES, Axes, End, Region, Slice, region
+from solvers.region import SLICES, Region, region
+from solvers.slices import Axes, End, Slice
 
 if TYPE_CHECKING:
     from derive.conversation import Conversation
@@ -220,8 +221,8 @@ def pieces(axes: Axes, found: Region) -> Iterator[Piece]:
         for side, row, end in (("first", run[0], ends[0]), ("last", run[-1], ends[1])):
             # Where the largest meets the smallest there is no side.
             if end.binding and row.top.value > row.bottom.value:
-                low, high = row.bottom.value, row.top.value
-                yield _piece(side, [(row, End(y, end.binding)) for y in (low, high)])
+                ends_there = (row.bottom, row.top)
+                yield _piece(side, [(row, replace(y, binding=end.binding)) for y in ends_there])
 
 
 def _piece(side: str, line: Sequence[tuple[Slice, End]]) -> Piece:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from formulas.catalogue import catalogue
 from formulas.scenario import scenario
 from formulas.statements import Fact, Statement, UseGpu
 from solvers.answer import Evidence, Exact
+from solvers.number import fraction_of
 from solvers.solve import Request, solve
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ INTENSITY, RATE, RIDGE = "arithmetic_intensity", "attainable_flops", "ridge_inte
 ROOFS = ("peak_flops", "memory_bandwidth")
 # What a GPU reaches of its roofs, as the deployment model has it.
 REACHED = ("mfu * peak_flops", "mbu * memory_bandwidth")
+_GROUPS = ("tp", "pp", "dp", "ep")
 # So many times beyond the outermost points the roofs are drawn.
 _BEYOND = 6
 
@@ -39,7 +41,8 @@ _BEYOND = 6
 class Work:
     """A kind of work: the question for its intensity and, where it has one, for its rate.
 
-    `time` is what the rate cannot be told without.
+    `time` is what the rate cannot be told without. The sheet's line speaks of no model that has
+    any of `unless`.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Work:
     rate: str = ""
     time: str = ""
     note: str = ""
+    unless: str = ""
 
 
 # Which work and which bytes are meant is stated; the sheet's line divides them. The times of a
@@ -60,13 +64,13 @@ WORKS = (
         "step_time",
         "at the rate that is predicted; what has no prediction lies on the roof",
     ),
-    Work("decode, weights", "decode_matmul_intensity"),
-    Work("decode, attention", "decode_attention_intensity"),
+    Work("decode, weights", "decode_matmul_intensity", unless="expert_params"),
+    Work("decode, attention", "decode_attention_intensity", unless="kv_lora_rank"),
     Work(
         "prefill",
         f"{INTENSITY} given flops = prefill_flops, bytes_moved = weight_bytes",
-        "prefill_flops / (tp * prefill_time)",
-        "prefill_time",
+        "prefill_flops / (tp * ttft)",
+        "ttft",
         "of one prompt, whose bytes are the weights, read once",
     ),
     Work("flops over bytes_moved", INTENSITY),
@@ -93,18 +97,17 @@ class Place:
 def answer_roofline(conversation: Conversation, question: Question) -> tuple[Conversation, Outcome]:
     """The roofs, the ridge and the work that is known; the card of what lacks without a GPU."""
     stated = replaced(conversation.statements, question.statements)
-
-    def ask(line: str) -> Reply:
-        asked = asked_of(parse(line), stated, conversation.prefer)
-        return Reply(asked, answer(asked, conversation.seconds))
-
+    times = [_asking(conversation, stated)(work.time) for work in WORKS if work.time]
+    # Work and time are of one deployment, also where nobody states how many GPUs share it.
+    ask = _asking(conversation, (*stated, *_shared(times)))
     needed = [ask(name) for name in (*ROOFS, RIDGE)]
     for reply in needed:
         if not isinstance(reply.answer, Exact):
             return conversation, reply.outcome()
     peak, bandwidth, ridge = map(_exact, needed)
     roofs = (peak, bandwidth)
-    asked = [(work, ask(work.intensity)) for work in WORKS]
+    meant = [work for work in WORKS if not (work.unless and _exact(ask(work.unless)))]
+    asked = [(work, ask(work.intensity)) for work in meant]
     places = [Place("ridge", ridge, _of_roofs(RATE, roofs, ridge), None, "")]
     for work, reply in asked:
         intensity = _exact(reply)
@@ -115,6 +118,7 @@ def answer_roofline(conversation: Conversation, question: Question) -> tuple[Con
             places.append(Place(work.name, intensity, roof, rate, bound))
     reached = [_exact(ask(line)) for line in REACHED]
     evidence = [reply.answer.evidence for _, reply in asked if _exact(reply) is not None]
+    evidence += [reply.answer.evidence for reply in times if _exact(reply) is not None]
     lacking = {
         work.name: _needs(ask(work.time))
         for work, reply in asked
@@ -134,17 +138,31 @@ def answer_roofline(conversation: Conversation, question: Question) -> tuple[Con
     )
 
 
+def _asking(conversation: Conversation, stated: tuple[Statement, ...]) -> Callable[[str], Reply]:
+    def ask(line: str) -> Reply:
+        asked = asked_of(parse(line), stated, conversation.prefer)
+        return Reply(asked, answer(asked, conversation.seconds))
+
+    return ask
+
+
+def _shared(replies: Iterable[Reply]) -> Iterator[Fact]:
+    """The parallel groups that the replies assume, as facts."""
+    found = {n: v for r in replies for n, v in r.answer.evidence.assumed.items()}
+    yield from (Fact(name, found[name]) for name in _GROUPS if name in found)
+
+
 def _of_roofs(name: str, roofs: tuple[Any, Any], intensity: Any = None) -> Any:
     """What the catalogue gives for a quantity of the two roofs alone, or at an intensity."""
     facts = [*map(Fact, ROOFS, roofs)]
     facts += [] if intensity is None else [Fact(INTENSITY, intensity)]
     found = solve(Request(name, scenario(facts)))
     assert isinstance(found, Exact)
-    return found.value
+    return fraction_of(found.value)
 
 
 def _exact(reply: Reply) -> Any:
-    return reply.answer.value if isinstance(reply.answer, Exact) else None
+    return fraction_of(reply.answer.value) if isinstance(reply.answer, Exact) else None
 
 
 def _needs(reply: Reply) -> str:

@@ -30,11 +30,11 @@ def picture(data: Mapping[str, Any]) -> Picture:
         notes.append(f"binds: {', '.join(data['binding'])}; before rounding to whole steps")
     notes += [f"does nothing here: {', '.join(idle)}"] if idle else []
     if len(moving) > MOST_BARS:
-        notes.append(f"{len(moving) - MOST_BARS} that do least are left out")
+        notes.append(f"does less: {', '.join(map(_name, moving[MOST_BARS:]))}")
     assumed = [row["name"] for row in moving if row["origin"] == "assumed"]
     notes += [f"assumed: {', '.join(assumed)}"] if assumed else []
-    sense = {"max": "largest ", "min": "smallest "}.get(data.get("sense", ""), "")
-    title = f"What +1 % of each fact does to the {sense}{data['find']}"
+    sense = {"max": "the largest ", "min": "the smallest "}.get(data.get("sense", ""), "")
+    title = f"What +1 % of each fact does to {sense}{data['find']}"
     return Picture(
         "sens", title, Scale(f"change of {data['find']}", "%"), Scale("+1 % of"),
         bars=bars, notes=tuple(notes),

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from operator import attrgetter
 from typing import Any
 
-from formulas.catalogue import catalogue
 from formulas.errors import Problem
-from formulas.quantity import Domain
 from formulas.scenario import scenario
-from formulas.statements import Fact, Limit, Statement
+from formulas.statements import Fact, Limit
 from solvers.answer import Answer, Exact, Infeasible
+from solvers.slices import Axes, End, Slice, last_value, slice_at, slice_near
 from solvers.solve import Request, solve
 
 # So many slices are looked at before corners are sought between them.
@@ -22,60 +21,9 @@ SLICES = 24
 # A corner, or the end of the region, is sought until it is known to this share of where it is.
 _CLOSE = Fraction(1, 500)
 _MOST_DOUBLINGS = 24
-# A grid that only multiples of one of these meet is found.
-_GRAINS = (2, 4, 8, 16, 32, 3, 6, 12)
 _WIDE = 20
 # Between slices whose largest values differ by more than this factor there are others.
 _STEEP, _HALVINGS = Fraction(3, 2), 4
-
-
-@dataclass(frozen=True, slots=True)
-class Axes:
-    """What is drawn against what, what is stated of the rest, and the part that is looked at.
-
-    With `values` only those are looked at, else everything from `low` to `high`; without `high` as
-    far as the limits go.
-    """
-
-    x: str
-    y: str
-    stated: tuple[Statement, ...]
-    low: Fraction
-    high: Fraction | None = None
-    values: tuple[Fraction, ...] = ()
-    prefer: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def domain(self) -> Domain:
-        """Where the first quantity may lie."""
-        return catalogue().quantities[self.x].domain
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """The last value that is allowed, and the names of what allows no more."""
-
-    value: Any
-    binding: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """At `x` the second quantity may lie in each of the intervals, the lowest first."""
-
-    x: Fraction
-    intervals: tuple[tuple[End, End], ...]
-    answer: Exact
-
-    @property
-    def bottom(self) -> End:
-        """The smallest value."""
-        return self.intervals[0][0]
-
-    @property
-    def top(self) -> End:
-        """The largest value."""
-        return self.intervals[-1][1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +45,7 @@ def region(axes: Axes) -> Region:
     Problem where the first quantity has no end there.
     """
     if axes.values:
-        found = [_slice(axes, value) for value in axes.values]
+        found = [slice_at(axes, value) for value in axes.values]
         return _region(axes, found, refine=False)
     first = _first(axes)
     if not isinstance(first, Slice):
@@ -107,53 +55,7 @@ def region(axes: Axes) -> Region:
     if high is None:
         example = f"example: {axes.x} <= {float(first.x * 100):g}"
         raise Problem("plot", f"nothing limits {axes.x}", (f"state where it ends; {example}",))
-    return _region(axes, [_near(axes, x, low) for x in _places(axes, low, high)], refine=True)
-
-
-# -- one slice
-
-
-def _slice(axes: Axes, x: Fraction) -> Slice | Answer:
-    """What the second quantity may be at `x`, or the answer that it may be nothing."""
-    top = _extreme(axes, x, "max")
-    if not isinstance(top, Exact):
-        return top
-    bottom = _extreme(axes, x, "min")
-    if not isinstance(bottom, Exact):
-        return bottom
-    ends = [End(bottom.value, bottom.binding)]
-    for one, other in pairwise(top.intervals):
-        if one.high is None or other.low is None:
-            continue
-        # A limit in the gap between two intervals binds neither of them.
-        gap = Fraction(one.high + other.low) / 2
-        for sense, relation in (("max", "<="), ("min", ">=")):
-            found = _extreme(axes, x, sense, Limit(axes.y, relation, gap))
-            if not isinstance(found, Exact):
-                return found
-            ends.append(End(found.value, found.binding))
-    ends.append(End(top.value, top.binding))
-    return Slice(x, tuple(zip(ends[::2], ends[1::2], strict=True)), top)
-
-
-def _extreme(axes: Axes, x: Fraction, sense: str, *more: Statement) -> Answer:
-    stated = scenario((*axes.stated, Fact(axes.x, x), *more))
-    return solve(Request(axes.y, stated, sense, prefer=axes.prefer))
-
-
-def _near(axes: Axes, x: Fraction, low: Fraction) -> Slice | Answer:
-    """The slice at `x`, or at a multiple near it where only those are allowed."""
-    found = _slice(axes, x)
-    if not isinstance(found, Infeasible) or not axes.domain.whole:
-        return found
-    for grain in _GRAINS:
-        place = Fraction(x // grain * grain)
-        if place < low:
-            place += grain
-        near = _slice(axes, place) if place != x else found
-        if isinstance(near, Slice):
-            return near
-    return found
+    return _region(axes, [slice_near(axes, x, low) for x in _places(axes, low, high)], refine=True)
 
 
 # -- how far it goes
@@ -165,7 +67,7 @@ def _first(axes: Axes) -> Slice | Answer:
     x = axes.low
     for _ in range(_MOST_DOUBLINGS):
         # A grid is met near the lower end, where it is as likely as anywhere.
-        found = _slice(axes, x) if refused else _near(axes, x, axes.low)
+        found = slice_at(axes, x) if refused else slice_near(axes, x, axes.low)
         if isinstance(found, Slice):
             return found
         refused = refused or found
@@ -185,7 +87,7 @@ def _last(axes: Axes, first: Slice) -> Slice:
         x = _further(axes, found.x)
         if axes.high is not None and x > axes.high:
             break
-        after = _near(axes, x, found.x + 1)
+        after = slice_near(axes, x, found.x + 1)
         if not isinstance(after, Slice):
             break
         found = after
@@ -200,10 +102,9 @@ def _further(axes: Axes, x: Fraction) -> Fraction:
 
 def _end(axes: Axes, at: Slice, sense: str) -> Fraction | None:
     """How far the first quantity goes where the second is least demanding; None for ever."""
-    value = at.bottom.value
-    found = solve(Request(axes.x, _with_y(axes, value), sense, prefer=axes.prefer))
-    if isinstance(found, Exact) and (found.value - at.x) * (1 if sense == "max" else -1) >= 0:
-        return Fraction(found.value)
+    found = _side(axes, at, sense)
+    if found is not None and (found.value - at.x) * (1 if sense == "max" else -1) >= 0:
+        return found.value
     return axes.high if sense == "max" else axes.low
 
 
@@ -246,7 +147,7 @@ def _region(axes: Axes, found: Sequence[Slice | Answer], refine: bool) -> Region
         return Region(tuple(tuple(run) for run in whole))
     fine = tuple(tuple(_with_corners(axes, run)) for run in whole)
     return Region(
-        fine, tuple((_side(axes, run[0], "min"), _side(axes, run[-1], "max")) for run in fine)
+        fine, tuple((_end_of(axes, run[0], "min"), _end_of(axes, run[-1], "max")) for run in fine)
     )
 
 
@@ -266,7 +167,7 @@ def _closer(axes: Axes, one: Slice, other: Slice, halvings: int) -> list[Slice]:
     if halvings == 0 or high <= _STEEP * low or other.x - one.x <= _step(axes, one.x):
         return [other]
     x = (one.x + other.x) / 2
-    found = _near(axes, Fraction(int(x)) if axes.domain.whole else x, one.x + 1)
+    found = slice_near(axes, Fraction(int(x)) if axes.domain.whole else x, one.x + 1)
     if not isinstance(found, Slice) or not one.x < found.x < other.x:
         return [other]
     left = _closer(axes, one, found, halvings - 1)
@@ -280,7 +181,7 @@ def _corner(axes: Axes, one: Slice, other: Slice) -> list[Slice]:
         left, right = one, other
         while at(left) != at(right) and right.x - left.x > _step(axes, left.x):
             x = (left.x + right.x) / 2
-            found = _near(axes, Fraction(int(x)) if axes.domain.whole else x, left.x + 1)
+            found = slice_near(axes, Fraction(int(x)) if axes.domain.whole else x, left.x + 1)
             if not isinstance(found, Slice) or not left.x < found.x < right.x:
                 break
             left, right = (found, right) if at(found) == at(left) else (left, found)
@@ -292,9 +193,14 @@ def _step(axes: Axes, x: Fraction) -> Fraction:
     return max(Fraction(1), x * _CLOSE) if axes.domain.whole else abs(x) * _CLOSE
 
 
-def _side(axes: Axes, row: Slice, sense: str) -> End:
-    """What keeps the first quantity from going on past the slice; nothing where it is not known."""
-    answer = solve(Request(axes.x, _with_y(axes, row.bottom.value), sense, prefer=axes.prefer))
-    if isinstance(answer, Exact) and Fraction(answer.value) == row.x:
-        return End(row.x, answer.binding)
-    return End(row.x, ())
+def _side(axes: Axes, row: Slice, sense: str) -> End | None:
+    """How far the first quantity goes where the second is as in the slice at its least."""
+    stated = _with_y(axes, row.bottom.value)
+    found = solve(Request(axes.x, stated, sense, prefer=axes.prefer))
+    return last_value(found) if isinstance(found, Exact) else None
+
+
+def _end_of(axes: Axes, row: Slice, sense: str) -> End:
+    """What keeps the first quantity from going past the slice; nothing where it is not known."""
+    found = _side(axes, row, sense)
+    return found if found is not None and found.value == row.x else End(row.x, ())

@@ -179,6 +179,34 @@ def test_the_work_of_a_roofline_is_that_of_the_contract() -> None:
     assert rows["decode, attention"]["arithmetic_intensity"] == 8
 
 
+MORE = (
+    ", batch = 256", ", batch = 256, tp = 4, pp = 2", ", batch = 64, weight_dtype = fp8",
+    ", batch = 1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("model", ["llama-3.1-8b", "qwen3-30b-a3b", "deepseek-v3", "gpt-oss-120b"])
+@pytest.mark.parametrize("more", MORE)
+def test_all_work_lies_under_the_roof(model: str, more: str) -> None:
+    given = f"model {model}, gpu 8 x h200-sxm, prompt = 2k, output = 500{more}"
+    shown = picture(f"roofline given {given}")
+    found = said(f"roofline given {given}").data
+    names = {row["name"] for row in found["rows"]}
+    # The sheet's lines for dense weights and for grouped heads speak of no other.
+    assert ("decode, weights" in names) == (model == "llama-3.1-8b")
+    assert ("decode, attention" in names) == (model != "deepseek-v3")
+    assert {"ridge", "decode step", "prefill"} <= names
+    (line,) = shown.curves[0].pieces
+    ridge, peak = line[1]
+    reached = shown.curves[1].pieces[0][1]
+    for row in found["rows"]:
+        roof = min(peak, peak / ridge * row["arithmetic_intensity"])
+        assert row["attainable_flops"] == pytest.approx(roof)
+        if "predicted" in row and row["predicted"] is not None:
+            below = min(reached[1], reached[1] / reached[0] * row["arithmetic_intensity"])
+            assert row["predicted"] <= below * (1 + 1e-9), row
+
+
 def test_a_roofline_without_work_says_what_to_add() -> None:
     found = Conversation().say("plot roofline given gpu l40s")[1]
     assert found.picture is not None

@@ -16,7 +16,8 @@ from derive.plot_region import axes_of, picture_of, pieces
 from derive.session import Session
 from formulas.errors import Problem
 from formulas.statements import Choose, Fact, Limit, Statement
-from solvers.region import Axes, region
+from solvers.region import region
+from solvers.slices import Axes
 from tests.deployments import between, deployment, oracle_facts
 from tests.oracle import Model
 

@@ -44,7 +44,7 @@ def _largest_tp(chain: Chain) -> Fraction:
     """Of N GPUs the largest power of two that every constraint and limit on TP allows."""
     limited = {limit.quantity for limit in chain.scenario.limits} - chain.scenario.given.keys()
     # A limit says how large a group may be, and not how large it is.
-    stated = chain.mentioned - (limited - {chain.asked})
+    stated = chain.mentioned - {"tp"} - (limited - {chain.asked})
     if stated & _PARALLELISM or "available_gpus" not in chain.scenario.given:
         return Fraction(1)
     choices = chain.catalogue.quantities["tp"].domain.choices

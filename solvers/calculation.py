@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -26,12 +26,24 @@ def solve_calculation(expression: Any, request: Request) -> Answer:
             return _without_value(answer, name, request.find)
         values[name] = answer.value
         proofs.append(answer.evidence)
+    if torn := _assumed_twice(values, proofs):
+        return Unproved(request.find, f"its parts rest on two values of {torn}: state it")
     try:
         value = evaluate(expression, values.__getitem__)
     except Undefined as trouble:
         return Infeasible(request.find, f"it has no value here: {trouble}")
     numeric = not isinstance(value, Fraction)
     return Exact(request.find, value, numeric=numeric, evidence=joined(proofs))
+
+
+def _assumed_twice(values: Mapping[str, Any], proofs: Iterable[Evidence]) -> str:
+    """What one part assumes to be something else than another part, or than it is itself."""
+    known = dict(values)
+    for proof in proofs:
+        for name, value in proof.assumed.items():
+            if known.setdefault(name, value) != value:
+                return name
+    return ""
 
 
 def _without_value(answer: Answer, name: str, find: str) -> Answer:

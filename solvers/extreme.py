@@ -31,12 +31,12 @@ from solvers.found import Lacking
 from solvers.infeasible import infeasible
 from solvers.limits import (
     Limits,
-    below_grid,
     lacking_limit,
     limits_of,
     shown_names,
     stated_truths,
     statement_of,
+    ways,
     with_result,
 )
 from solvers.number import Number, floor, inside, is_number, same
@@ -66,10 +66,10 @@ def extreme_of(settled: Settled, sense: str) -> Answer:
     if isinstance(limits, Missing):
         return limits
     grid = grid_of(chain, quantity)
-    found = _on_grid(chain, quantity, sense, limits, grid)
-    if isinstance(found, Infeasible) and grid is not None and grid > 1:
-        limits = below_grid(limits, quantity, grid)
-        found = _on_grid(chain, quantity, sense, limits, Fraction(1))
+    for conditions, step in ways(limits.conditions, quantity, sense, grid):
+        found = _on_grid(chain, quantity, sense, replace(limits, conditions=conditions), step)
+        if not isinstance(found, Infeasible):
+            break
     if answer is None or not isinstance(found, Exact | Range):
         return found
     return replace(found, evidence=_joined(answer, found.evidence))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
@@ -30,7 +31,7 @@ MORE = " #"
 class Limits:
     """Every constraint as a condition in the asked quantity, and what could not be evaluated."""
 
-    conditions: dict[str, Any]
+    conditions: Mapping[str, Any]
     unchecked: tuple[str, ...]
 
 
@@ -131,11 +132,20 @@ def stated_truths(chain: Chain) -> dict[str, Any]:
     return found
 
 
-def below_grid(limits: Limits, quantity: Quantity, grid: Fraction) -> Limits:
-    """The limits on what is smaller than its grid, which need not be on it."""
+def ways(
+    conditions: Mapping[str, Any], quantity: Quantity, sense: str, grid: Fraction | None
+) -> tuple[tuple[Mapping[str, Any], Fraction | None], ...]:
+    """The conditions and the step to look in, one after the other, for a largest or smallest.
+
+    Up to its grid a quantity need not be on it: the smallest is sought there first.
+    """
+    whole = (conditions, grid)
+    if grid is None or grid <= 1:
+        return (whole,)
     constraint, _ = GRIDS[quantity.name]
-    condition = sympy.Le(quantity.symbol, to_sympy(grid))
-    return replace(limits, conditions={**limits.conditions, constraint.name: condition})
+    few = sympy.Le(quantity.symbol, to_sympy(grid))
+    below = ({**conditions, constraint.name: few}, Fraction(1))
+    return (below, whole) if sense == "min" else (whole, below)
 
 
 def with_result(
@@ -155,7 +165,7 @@ def _within(symbol: sympy.Symbol, span: Interval) -> Any:
     return sympy.And(low, high)
 
 
-def _fresh(name: str, taken: dict[str, Any]) -> str:
+def _fresh(name: str, taken: Mapping[str, Any]) -> str:
     more = (f"{name}{MORE}{number}" for number in count(2))
     return name if name not in taken else next(n for n in more if n not in taken)
 

@@ -30,7 +30,7 @@ from solvers.backward import equations
 from solvers.bounds import feasible_set
 from solvers.evidence import constrained, replayed
 from solvers.extreme import grid_of
-from solvers.limits import limits_of
+from solvers.limits import limits_of, ways
 from solvers.loosening import loosest_and_tightest, symbols_of, together
 from solvers.number import Number, ordered
 from solvers.roots import Unseparated
@@ -232,6 +232,11 @@ def _between(limits: _Limits, box: Box) -> tuple[Number | None, Number | None]:
 
 
 def _end(limits: _Limits, conditions: Mapping[str, Any]) -> Number | None:
-    spans = feasible_set(conditions, limits.quantity, limits.grid).intervals()
-    found = extreme(spans, limits.sense, limits.grid)
-    return math.inf if found.unbounded else found.value
+    for within, step in ways(conditions, limits.quantity, limits.sense, limits.grid):
+        spans = feasible_set(within, limits.quantity, step).intervals()
+        found = extreme(spans, limits.sense, step)
+        if found.unbounded:
+            return math.inf
+        if found.value is not None:
+            return found.value
+    return None

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from derive import Session
+from derive.conversation import Conversation
 from tests.deployments import answers, ask, near, oracle_facts
 from tests.oracle import Model, largest_tp
 
@@ -829,3 +830,17 @@ def test_the_largest_of_a_count_is_never_a_fraction() -> None:
     inverse = ask("batch", {**without(EIGHT, "batch"), "tpot": between})
     assert 16 < inverse["value"] < 17
     assert any("not a whole number" in note for note in inverse["notes"])
+
+
+@pytest.mark.parametrize("gpus", [1, 2, 6, 8])
+def test_what_is_asked_is_assumed_as_beside_other_questions(gpus: int) -> None:
+    """The tp of N GPUs, by itself and in a calculation, is the one behind every other answer."""
+    facts = {**{n: v for n, v in EIGHT.items() if n not in ("tp", "pp")}, "available_gpus": gpus}
+    facts = {name: value for name, value in facts.items() if name not in ("dp", "ep")}
+    expected = largest_tp(gpus, oracle_facts(facts))
+    assert ask("tp", facts)["value"] == expected
+    ttft = ask("ttft", facts)
+    assert ttft["assumed"]["tp"] == expected
+    stated = ", ".join(f"{name} = {value}" for name, value in facts.items())
+    _, product = Conversation().say(f"tp * ttft given {stated}")
+    assert product.value == pytest.approx(expected * ttft["value"])

@@ -354,7 +354,7 @@ FAR = sympy.Max(N - 65_000, 65_000 - N)
     ],
 )
 def test_no_count_is_lost_above_those_that_are_tried(expr: Any, target: Any) -> None:
-    """Every whole number that satisfies it is found, or it is refused; never only the small ones."""
+    """Every whole number that satisfies it is found, or it is refused; never some of them."""
     value = sympy.lambdify(N, expr, modules="numpy")(numpy.arange(1.0, 200_000.0))
     hits = numpy.flatnonzero(abs(value - float(target)) <= 1e-12 * float(target)) + 1
     solved = solve_equation(expr, Fraction(target), LAYERS)

@@ -29,12 +29,14 @@ from derive.reading import (
 )
 from formulas.amounts import shortened
 from formulas.errors import Problem
+from formulas.statements import EVERY
 from formulas.units import Unit
 
 MOST_BEST = 1000
 
 _FORMS = ("text", "md", "tex", "html", "json", "csv")
 _COUNT = re.compile(r"[0-9]{1,9}(?![\w.])")
+_EVERY = keyword("all")
 
 
 def read_tail(cursor: Cursor, reading: Reading) -> None:
@@ -133,6 +135,9 @@ def _for(cursor: Cursor, reading: Reading, span: Span) -> None:
 def _top(cursor: Cursor, reading: Reading, span: Span) -> None:
     _once(reading.top, span)
     where = cursor.here()
+    if reading.verb == "plan" and cursor.take(_EVERY):
+        reading.top = EVERY
+        return
     count = int(cursor.take(_COUNT) or 0)
     if not 1 <= count <= MOST_BEST:
         message = f"'top' takes a whole number from 1 to {MOST_BEST}"

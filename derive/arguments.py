@@ -55,11 +55,18 @@ def run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--time", type=seconds, default=60.0, metavar="SECONDS", help=TIME)
 
 
+def how_many(text: str) -> int | str:
+    """A number, or the word all."""
+    return text if text == "all" else int(text)
+
+
 def plan_arguments(parser: argparse.ArgumentParser) -> None:
     """Of `derive plan`."""
     parser.add_argument("file", help="what is sought, given and searched, or a fleet, in TOML")
     parser.add_argument("--json", action="store_true", help="one JSON object")
-    parser.add_argument("--top", type=int, metavar="N", help="so many of the best")
+    parser.add_argument(
+        "--top", type=how_many, metavar="N", help="so many of the best, or all that are equal"
+    )
     parser.add_argument(
         "--solver", dest="engine", choices=("z3", "highs"), default="", help="what solves a fleet"
     )

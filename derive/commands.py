@@ -53,7 +53,7 @@ VERBS = {
         Verb("need", "need NAME", "what to give for a quantity", "need tpot", "need"),
         Verb("check", "check [given FACTS]", "whether what is stated fits together",
              "check", "check"),
-        Verb("plan", "plan min NAME [given FACTS] over NAMES [require CONDITIONS] [top N]",
+        Verb("plan", "plan min NAME [given FACTS] over NAMES [require CONDITIONS] [top N|all]",
              "the best of all configurations, proved",
              "plan min cost_per_hour given tpot <= 30 ms over tp, pp, batch top 5", "plan"),
         Verb("plot", "plot QUESTION [to FILE.svg]", "sens, plan, region or roofline as a picture",

@@ -8,9 +8,8 @@ import sys
 from derive.as_json import json_text
 from derive.outcome import Outcome
 from derive.plan import Wanted, plan_outcome
-from derive.plan_file import load, wanted_of
+from derive.plan_file import load, top_of, wanted_of
 from derive.streams import width
-from derive.tails import MOST_BEST
 from formulas.errors import Problem
 
 
@@ -39,7 +38,7 @@ def is_fleet(path: str) -> bool:
     return bool(load(path).keys() & {"workload", "node"})
 
 
-def plan_file(path: str, seconds: float, top: int | None = None) -> Outcome:
+def plan_file(path: str, seconds: float, top: int | str | None = None) -> Outcome:
     """What the file's plan comes to; Problem where it cannot be read."""
     return plan_outcome(read(path, top), seconds)
 
@@ -51,11 +50,9 @@ def launch_file(path: str, seconds: float, engine: str | None = None) -> Outcome
     return launch_outcome(read(path, 1), seconds, engine)
 
 
-def read(path: str, top: int | None = None) -> Wanted:
+def read(path: str, top: int | str | None = None) -> Wanted:
     """The plan of a file, with another number of rows where one is asked."""
     from dataclasses import replace
 
-    if top is not None and not 1 <= top <= MOST_BEST:
-        raise Problem("usage", f"--top takes a whole number from 1 to {MOST_BEST}")
     wanted = wanted_of(load(path), path)
-    return wanted if top is None else replace(wanted, top=top)
+    return wanted if top is None else replace(wanted, top=top_of(top, "--"))

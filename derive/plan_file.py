@@ -15,7 +15,7 @@ from derive.side_conditions import conditions_of
 from derive.tails import MOST_BEST
 from derive.toml_file import load_toml
 from formulas.errors import Problem, nearest
-from formulas.statements import Axis, Statement
+from formulas.statements import EVERY, Axis, Statement
 
 _KEYS = ("plan", "given", "over", "prices", "require", "top", "front")
 _PLACE = 'plan = "min cost_per_hour", given = ["model NAME", "tpot <= 30 ms"], [over], [prices]'
@@ -50,19 +50,26 @@ def wanted_of(data: Mapping[str, Any], path: str) -> Wanted:
     from solvers.search.task import Goal
 
     conditions = tuple(row for text in _texts(data, "require") for row in conditions_of(text))
-    top = _of(data, "top", int, 1)
-    if not 1 <= top <= MOST_BEST:
-        raise Problem("file", f"{path}: top is a whole number from 1 to {MOST_BEST}", (), "top")
     return Wanted(
         tuple(statements),
         tuple(Goal(name, sense) for sense, name in goals),
         over_of(_of(data, "over", dict, {})),
         conditions,
         prices_of(_of(data, "prices", dict, {})),
-        top,
+        top_of(data.get("top", 1), f"{path}: "),
         front,
         tuple(dict.fromkeys(read_as)),
     )
+
+
+def top_of(value: Any, where: str = "") -> int:
+    """How many rows are told; EVERY for "all" that are as good as the best."""
+    if value == "all":
+        return EVERY
+    if type(value) is not int or not 1 <= value <= MOST_BEST:
+        message = f'{where}top is a whole number from 1 to {MOST_BEST}, or "all" that are equal'
+        raise Problem("file", message, (), "top")
+    return value
 
 
 def plan_of(
@@ -72,7 +79,7 @@ def plan_of(
     over: Mapping[str, Any],
     require: tuple[str, ...],
     prices: Mapping[str, Any],
-    top: int,
+    top: int | str,
 ) -> Outcome:
     """A plan from Python; Problem where it cannot be read."""
     from solvers.search.task import Goal
@@ -83,7 +90,7 @@ def plan_of(
     tables = {name: _as_read(values) for name, values in over.items()}
     decimals = {name: Decimal(str(value)) for name, value in prices.items()}
     conditions = tuple(row for text in require for row in conditions_of(text))
-    wanted = Wanted(facts, (goal,), over_of(tables), conditions, prices_of(decimals), top)
+    wanted = Wanted(facts, (goal,), over_of(tables), conditions, prices_of(decimals), top_of(top))
     return plan_outcome(wanted, 0.0)
 
 

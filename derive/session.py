@@ -196,9 +196,12 @@ class Session:
         given: Facts = (),
         require: Iterable[str] = (),
         prices: Mapping[str, Any] | None = None,
-        top: int = 1,
+        top: int | str = 1,
     ) -> Outcome:
-        """The best of all configurations, proved: `over={"tp": [1, 2, 4], "batch": "1..512"}`."""
+        """The best of all configurations, proved: `over={"tp": [1, 2, 4], "batch": "1..512"}`.
+
+        With `top="all"` every one that is as good as the best.
+        """
         from derive.plan_file import plan_of
 
         facts = (*self.statements, *stated(given))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from derive.spelling import quoted, spelt_statement, spelt_values
-from formulas.statements import AmongNames, Axis
+from formulas.statements import EVERY, AmongNames, Axis
 
 if TYPE_CHECKING:
     from derive.question import Question
@@ -87,7 +87,7 @@ def _tails(question: Question, stated: str) -> tuple[str, ...]:
         else "",
         f" at {', '.join(map(_price, question.prices))}" if question.prices else "",
         f" by {', '.join(question.by)}" if question.by else "",
-        f" top {question.top}" if question.top else "",
+        f" top {'all' if question.top == EVERY else question.top}" if question.top else "",
         f" as {question.form}" if question.form else "",
         f" to {quoted(question.to)}" if question.to else "",
         f" -> {question.unit}" if question.unit is not None else "",

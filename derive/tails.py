@@ -29,6 +29,7 @@ from derive.reading import (
 )
 from formulas.amounts import shortened
 from formulas.errors import Problem
+from formulas.statements import EVERY
 from formulas.units import Unit
 
 MOST_BEST = 1000
@@ -36,6 +37,7 @@ MOST_BEST = 1000
 _FORMS = ("text", "md", "tex", "html", "json", "csv")
 _SECONDS = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?(?![\w.])")
 _COUNT = re.compile(r"[0-9]{1,9}(?![\w.])")
+_EVERY = keyword("all")
 
 
 def read_tail(cursor: Cursor, reading: Reading) -> None:
@@ -135,6 +137,9 @@ def _for(cursor: Cursor, reading: Reading, span: Span) -> None:
 def _top(cursor: Cursor, reading: Reading, span: Span) -> None:
     _once(reading.top, span)
     where = cursor.here()
+    if reading.verb == "plan" and cursor.take(_EVERY):
+        reading.top = EVERY
+        return
     count = int(cursor.take(_COUNT) or 0)
     if not 1 <= count <= MOST_BEST:
         message = f"'top' takes a whole number from 1 to {MOST_BEST}"

@@ -136,6 +136,10 @@ Statement = (
 )  # fmt: skip
 
 
+# Instead of a number of rows: all that are as good as the best.
+EVERY = -1
+
+
 @dataclass(frozen=True, slots=True)
 class Axis:
     """A quantity or a choice that is searched or swept; without values, over all of its own."""

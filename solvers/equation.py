@@ -145,15 +145,19 @@ def _numerically(expr: Any, target: Number, quantity: Quantity, reason: str) -> 
         return _any_choice(expr, target, quantity, Solved())
     if expr.has(sympy.Mod):
         return Solved(refused=reason)
-    from solvers.steps import on_one_step
+    from solvers.steps import none_from, on_one_step
 
     steps = [n for n in expr.atoms(sympy.ceiling, sympy.floor) if symbol in n.free_symbols]
     if steps and domain.whole:
         counted = _among_whole(expr, target, quantity, reason)
-        if counted is not None and not counted.refused:
+        last = int(domain.low or 0) + _MOST_TRIED
+        if counted and counted.points and none_from(expr, target, quantity, last):
             return counted
         found = on_one_step(expr, target, quantity, steps, reason)
-        return counted if counted is not None and found.refused else found
+        if counted is None or not found.refused:
+            return found
+        more = f"{reason}; whole numbers from {last} on may satisfy it as well"
+        return Solved(refused=more) if counted.points else counted
     if steps:
         return on_one_step(expr, target, quantity, steps, reason)
     try:

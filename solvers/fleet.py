@@ -71,7 +71,7 @@ def solve_fleet(fleet: Fleet, seconds: float = 60.0, engine: str = "") -> Best |
     program = program_of(small)
     found = _found(program, name, ends - monotonic())
     if found.values is None:
-        return NoneFits(name) if found.proved else Open((found.bound or 0) * program.unit, name)
+        return NoneFits(name) if found.proved else Open(program.price(found.bound or 0), name)
     try:
         best = placed(small, program, found.values)
     except Wrong:
@@ -79,7 +79,7 @@ def solve_fleet(fleet: Fleet, seconds: float = 60.0, engine: str = "") -> Best |
             raise
         # Floats can be wrong by a rounding; exact arithmetic then answers.
         return solve_fleet(fleet, ends - monotonic(), Z3)
-    bound = min((found.bound or 0) * program.unit, best.cost)
+    bound = min(program.price(found.bound or 0), best.cost)
     counts = [sum(len(w.options) for w in rows.workloads) for rows in (fleet, small)]
     return Best(best, bound, bound == best.cost, name, *counts)
 

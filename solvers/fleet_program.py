@@ -28,7 +28,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Columns with their upper ends, rows, and the cost of each column in whole `unit` USD/h.
+    """Columns with their upper ends, rows, and the cost of each column in whole numbers.
+
+    Between equal prices fewer GPUs decide: a cost is its price in `unit` USD/h times `weight`, and
+    the GPUs, of which there are fewer than `weight`.
 
     A column is ("option", workload, index), ("cut", pool, index) or ("fill", pool, index), the
     indices being those of the workload's options, of `cuts` and of `fillings`.
@@ -39,8 +42,13 @@ class Program:
     cost: tuple[int, ...]
     rows: tuple[Row, ...]
     unit: Fraction
+    weight: int
     cuts: Mapping[str, tuple[tuple[str, ...], tuple[Cut, ...]]]
     fillings: Mapping[str, tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]]
+
+    def price(self, cost: int) -> Fraction:
+        """The least price, in USD/h, of a solution that costs at least so much."""
+        return cost // self.weight * self.unit
 
 
 class _Builder:
@@ -51,15 +59,17 @@ class _Builder:
         self.places: dict[Column, int] = {}
         self.upper: list[int] = []
         self.price: list[Fraction] = []
+        self.gpus: list[int] = []
         self.rows: list[Row] = []
         self.cuts: dict[str, tuple[tuple[str, ...], tuple[Cut, ...]]] = {}
         self.fillings: dict[str, tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]] = {}
 
-    def column(self, name: Column, upper: int, price: Fraction) -> None:
-        """A column that runs from 0 to `upper`."""
+    def column(self, name: Column, upper: int, price: Fraction, gpus: int = 0) -> None:
+        """A column that runs from 0 to `upper`, each at the price of so many GPUs."""
         self.places[name] = len(self.upper)
         self.upper.append(max(upper, 0))
-        self.price.append(price)
+        self.price.append(price * gpus)
+        self.gpus.append(gpus)
 
     def row(self, terms: Mapping[Column, int], least: int, exactly: bool = False) -> None:
         """A row over columns that are known."""
@@ -81,19 +91,23 @@ def program_of(fleet: Fleet) -> Program:
         names: list[Column] = []
         for index, option in enumerate(workload.options):
             names.append(("option", workload.name, str(index)))
-            build.column(names[-1], 1, fleet.pool(option.pool).price * option.whole_gpus)
+            build.column(names[-1], 1, fleet.pool(option.pool).price, option.whole_gpus)
         build.row(dict.fromkeys(names, 1), 1, exactly=True)
     for pool in fleet.pools:
         _cut(build, pool)
         _fill(build, pool)
     unit = _unit([*build.price, *([] if fleet.budget is None else [fleet.budget])])
-    cost = tuple(int(price / unit) for price in build.price)
+    prices = [int(price / unit) for price in build.price]
     if fleet.budget is not None:
-        terms = tuple((place, -factor) for place, factor in enumerate(cost) if factor)
+        terms = tuple((place, -factor) for place, factor in enumerate(prices) if factor)
         build.rows.append(Row(terms, -int(fleet.budget / unit)))
+    # Twice as many, so that no rounding of a float makes GPUs of a price.
+    weight = 1 + 2 * sum(pool.gpus for pool in fleet.pools)
+    cost = tuple(price * weight + gpus for price, gpus in zip(prices, build.gpus, strict=True))
     rows = tuple(build.rows)
     upper = tuple(build.upper)
-    return Program(tuple(build.places), upper, cost, rows, unit, build.cuts, build.fillings)
+    places = tuple(build.places)
+    return Program(places, upper, cost, rows, unit, weight, build.cuts, build.fillings)
 
 
 def _unit(prices: list[Fraction]) -> Fraction:
@@ -122,7 +136,7 @@ def _cut(build: _Builder, pool: Pool) -> None:
             for name, count in zip(names, cut.counts, strict=True)
             if count
         )
-        build.column(("cut", pool.name, str(index)), min(pool.gpus, max(asked)), pool.price)
+        build.column(("cut", pool.name, str(index)), min(pool.gpus, max(asked)), pool.price, 1)
     for place, profile in enumerate(names):
         supply: dict[Column, int] = {
             ("cut", pool.name, str(i)): cut.counts[place] for i, cut in enumerate(cuts)

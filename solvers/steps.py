@@ -17,6 +17,9 @@ from solvers.number import Number, Undefined, ceiling, floor, is_number, less, m
 from solvers.roots import Unseparated, bends, distinct, smooth_arms, zeros
 
 MOST_STEPS = 500
+# Nothing is counted beyond what floats count one by one.
+_LAST = 2.0**53
+_MOST_BOXES = 4096
 
 
 def on_one_step(
@@ -112,6 +115,28 @@ def _levels(inner: Any, quantity: Quantity, window: Domain) -> range:
     if last - first > MOST_STEPS:
         raise Unseparated(f"a stepped equation with {last - first} steps")
     return range(int(first), int(last) + 1)
+
+
+def none_from(expr: Any, target: Number, quantity: Quantity, first: int) -> bool:
+    """Whether it is proved, stretch by stretch, that no whole number from here on is a solution."""
+    from solvers.enclosure import enclosure
+
+    last = _LAST if quantity.domain.high is None else float(quantity.domain.high)
+    stretches = [(float(first), last)]
+    wanted = float(target)
+    room = 2e-9 * abs(wanted)
+    for _ in range(_MOST_BOXES):
+        if not stretches:
+            return True
+        low, high = stretches.pop()
+        least, most = enclosure(expr, {quantity.name: (low, high)})
+        if high < low or least > wanted + room or most < wanted - room:
+            continue
+        middle = float(floor(Fraction((low * high) ** 0.5)))
+        if not low < middle < high:
+            return False
+        stretches += [(low, middle), (middle, high)]
+    return False
 
 
 def _fraction(value: Number | None) -> Any:

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 import mpmath
+import numpy
 import pytest
 import sympy
 
@@ -17,6 +18,7 @@ from formulas.catalogue import catalogue
 from formulas.formula import VOCABULARY, Relation
 from formulas.quantity import Quantity
 from solvers.branches import Root, Span
+from solvers.equation import solve_equation
 from solvers.inversions import NO_ARRAY_INVERSE, Inversion, inversion, inversions
 
 mpmath.mp.dps = 60
@@ -334,3 +336,31 @@ def test_only_one_root_of_the_ring_is_a_number_of_gpus() -> None:
     assert [branch.condition for branch in found[:1]] == [sympy.true]
     latency = VOCABULARY["link_latency"].symbol
     assert [branch.condition for branch in found[1:]] == [sympy.Eq(latency, 0)]
+
+
+LAYERS = VOCABULARY["n_layers"]
+N = LAYERS.symbol
+FAR = sympy.Max(N - 65_000, 65_000 - N)
+
+
+@pytest.mark.parametrize(
+    ("expr", "target"),
+    [
+        (FAR + sympy.ceiling(N / 10**6), 1001),
+        (FAR * sympy.ceiling(65_000 / N), 1000),
+        (FAR + sympy.ceiling(N / 10) - N / 10, 1000),
+        (sympy.ceiling(N / 8) / N, Fraction(4, 27)),
+        (sympy.ceiling(N / 2) / N, Fraction(1, 2)),
+    ],
+)
+def test_no_count_is_lost_above_those_that_are_tried(expr: Any, target: Any) -> None:
+    """Every whole number that satisfies it is found, or it is refused; never some of them."""
+    value = sympy.lambdify(N, expr, modules="numpy")(numpy.arange(1.0, 200_000.0))
+    hits = numpy.flatnonzero(abs(value - float(target)) <= 1e-12 * float(target)) + 1
+    solved = solve_equation(expr, Fraction(target), LAYERS)
+    assert len(hits)
+    if solved.refused:
+        assert "may satisfy it as well" in solved.refused
+        assert hits.max() > 65_536
+    else:
+        assert set(hits) <= {int(p) for p in solved.points if p == int(p)}

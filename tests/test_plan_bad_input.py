@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from derive import Session
+from derive.plan_command import plan_file
+from derive.question import parse
+from derive.spelt_line import canonical_line
 from formulas.errors import Problem
 
 FACTS = "model llama-3.1-8b, gpu h100-sxm, prompt = 3000, output = 1000, arrival_rate = 3"
@@ -29,6 +32,8 @@ def said(line: str) -> Any:
     ("plan min tpot over frobs", "frobs"),
     ("plan min tpot over tp in {}", ""),
     ("plan min tpot over tp top 0", "top"),
+    ("plan min tpot over tp top most", "top"),
+    ("tpot top all", "top"),
     ("plan min tpot over tp require not pp > 1 and mig", "two ways"),
     ("plan min tpot over tp require", "condition"),
     ("plan min tpot over tp require tp >=", ""),
@@ -138,3 +143,24 @@ def test_no_file_is_told(here: Here, tmp_path: Path) -> None:
     code, _, err = here("plan", str(tmp_path / "nothing.toml"))
     assert code == 2
     assert "nothing.toml" in err
+
+
+def test_all_that_are_equal_by_every_way_of_asking(tmp_path: Path) -> None:
+    """A line, its canonical spelling, a file, the option of the command, and Python."""
+    line = f"plan max batch given {COST} over tp in {{1, 2}}, batch in 1..8 top all"
+    asked = parse(line)
+    assert parse(canonical_line(asked)).top == asked.top
+    told = said(line).data
+    assert told["equal"] == len(told["rows"]) > 1
+    text = f'plan = "max batch"\ngiven = ["{COST}"]\n[over]\ntp = [1, 2]\nbatch = "1..8"\n'
+    (tmp_path / "some.toml").write_text(text)
+    (tmp_path / "all.toml").write_text(f'top = "all"\n{text}')
+    over = {"tp": [1, 2], "batch": "1..8"}
+    found = [
+        plan_file(str(tmp_path / "all.toml"), 60.0),
+        plan_file(str(tmp_path / "some.toml"), 60.0, "all"),
+        Session(COST).plan(maximize="batch", over=over, top="all"),
+    ]
+    assert all(outcome.data["rows"] == told["rows"] for outcome in found)
+    with pytest.raises(Problem, match=r'from 1 to 1000, or "all"'):
+        Session(COST).plan(maximize="batch", over=over, top="best")

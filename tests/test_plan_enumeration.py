@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
+from formulas.statements import EVERY
 from solvers.search.plan import planned
+from solvers.search.task import Goal
 from tests.deployments import near
 from tests.plans import Instance, instance
 
@@ -45,3 +48,26 @@ def check(found: Instance, label: object) -> None:
     assert near(model[found.goal.name], best), (label, row.point)
     lines = {key({n: v for n, v in p.items() if n != "batch"}) for p, _ in feasible}
     assert plan.feasible == len(lines), (label, plan.feasible, len(lines))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_all_that_are_equal_are_those_of_enumeration(seed: int) -> None:
+    """Of one goal and of two: each combination once, at a batch at which it is as good."""
+    choose = random.Random(f"equal {seed}")
+    for number in range(PER_SEED):
+        found = instance(choose)
+        goals = (found.goal, Goal("gpus_per_replica"))[: 1 + number % 2]
+        plan = planned(replace(found.task(top=EVERY), goals=goals))
+        equal = found.feasible()
+        for goal in goals:
+            if equal:
+                pick = max if goal.sense == "max" else min
+                best = pick(float(model[goal.name]) for _, model in equal)
+                equal = [(p, m) for p, m in equal if near(m[goal.name], best)]
+        points = [key(dict(row.point)) for row in plan.rows]
+        assert set(points) <= {key(point) for point, _ in equal}, (seed, number)
+        told = [key({n: v for n, v in r.point.items() if n != "batch"}) for r in plan.rows]
+        lines = {key({n: v for n, v in p.items() if n != "batch"}) for p, _ in equal}
+        assert len(told) == len(set(told))
+        assert set(told) == lines, (seed, number)
+        assert plan.equal == len(lines)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from formulas.errors import Problem
 from formulas.formula import VOCABULARY
+from formulas.statements import EVERY
 from solvers.search.block import Block
 from solvers.search.bound import bound_of
 from solvers.search.choose import Option, chosen
@@ -15,7 +16,15 @@ from solvers.search.front import front_of, points_of
 from solvers.search.line import ENDLESS, Listed
 from solvers.search.pieces import Pieces, Tests
 from solvers.search.program import Refused
-from solvers.search.rank import Endless, Ranked, best_value, best_values, ranked, selected
+from solvers.search.rank import (
+    Endless,
+    Ranked,
+    best_value,
+    best_values,
+    ranked,
+    refuse_many,
+    selected,
+)  # fmt: skip
 from solvers.search.space import space_of
 from solvers.search.task import TIES, TOLD, Excluded, Plan, Row, Task
 from solvers.search.walk import Search, searched
@@ -81,7 +90,8 @@ def _take(search: Search, block: Block, tests: Tests, pieces: Pieces) -> None:
     if task.front:
         best = points_of(block, good, task.goals)
     else:
-        best = ranked(block, good, task.goals, task.top + 1)
+        top = task.top if task.top == EVERY else task.top + 1
+        best = ranked(block, good, task.goals, top)
     search.rows += _rows(search, block, best)
     if task.front:
         search.rows = front_of(search.rows, len(task.goals))
@@ -127,19 +137,13 @@ def _rows(search: Search, block: Block, best: Ranked) -> list[Row]:
 
 
 def _finished(search: Search, end: float) -> Plan:
-    import numpy
-
     task, space = search.task, search.space
     proved = search.searched >= space.size
-    ranks = numpy.array([row.ranks for row in search.rows]).T
-    numbers = numpy.arange(len(search.rows))
-    if task.front or not len(numbers):
-        best = search.rows
-        equal = 0
-    else:
-        order = selected(numbers, ranks, len(numbers) if len(numbers) < 4000 else task.top + 1)
-        equal = _equal(search, search.rows[order[0]])
-        best = [search.rows[i] for i in order[: task.top]]
+    best = search.rows
+    equal = 0
+    if best and not task.front:
+        best = _best(search)
+        equal = len(best) if task.top == EVERY else _equal(search, best[0])
     excluded = tuple(Excluded(name, *counts) for name, counts in search.excluded.items())
     clashes = None
     if not search.rows and proved:
@@ -159,6 +163,23 @@ def _finished(search: Search, end: float) -> Plan:
         binding=_binding(search, best[0]) if best and not task.front else (),
         proof=_proof(search, best) if best and proved and not task.front else "",
     )
+
+
+def _best(search: Search) -> list[Row]:
+    """The rows that are asked for, the best first."""
+    import numpy
+
+    task, rows = search.task, search.rows
+    ranks = numpy.array([row.ranks for row in rows]).T
+    numbers = numpy.arange(len(rows))
+    order = selected(numbers, ranks, max(task.top, 1))
+    if task.top != EVERY:
+        return [rows[i] for i in order]
+    goals = len(task.goals)
+    least = rows[order[0]].ranks[:goals]
+    found = sorted((r for r in rows if _alike(r.ranks[:goals], least)), key=lambda r: r.ranks)
+    refuse_many(len(found))
+    return found
 
 
 def _equal(search: Search, best: Row) -> int:
@@ -206,9 +227,8 @@ def _points(search: Search) -> int:
 
 def _proof(search: Search, best: Sequence[Row]) -> str:
     """z3 finds no better row than the best of the table; empty where it was not asked."""
-    rows = [(row.ranks, 0) for row in search.rows]
     conditions = search.task.conditions if search.options else ()
-    rows = search.options or rows[:200]
+    rows = search.options or [(row.ranks, 0) for row in best[:200]]
     goals = len(search.task.goals)
     order = sorted({row[0][:goals] for row in rows})
     options = [Option(order.index(ranks[:goals]), truths) for ranks, truths in rows]

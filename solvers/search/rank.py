@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from formulas.errors import Problem
 from formulas.formula import VOCABULARY
+from formulas.statements import EVERY
 from solvers.search.block import Block
 from solvers.search.line import ENDLESS, Whole
 from solvers.search.pieces import Pieces
@@ -15,6 +17,7 @@ from solvers.search.task import TIES, Goal
 
 _EQUAL = 1e-9
 _MOST_VALUES = 20_000_000
+MOST_EQUAL = 10_000
 
 
 class Endless(Exception):
@@ -37,7 +40,10 @@ def criteria(goals: Sequence[Goal]) -> tuple[Goal, ...]:
 
 
 def ranked(block: Block, pieces: Pieces, goals: Sequence[Goal], top: int) -> Ranked:
-    """The best `top` configurations of the block, each once and at its best place."""
+    """The best `top` configurations of the block, each once and at its best place.
+
+    Of EVERY those that are as good as the best in each of the goals.
+    """
     import numpy
 
     wanted = criteria(goals)
@@ -54,10 +60,12 @@ def ranked(block: Block, pieces: Pieces, goals: Sequence[Goal], top: int) -> Ran
             rows, start, ranks = _spread(rows, start, stop, ranks)
             stop = start + 1
         ranks[number] = value = _best_end(block, goal, expr, rows, start, stop)
-        kept = _kept(rows, ranks[: number + 1], top)
+        kept = numpy.arange(len(rows))
+        if top != EVERY or number < len(goals):
+            kept = _kept(rows, ranks[: number + 1], max(top, 1))
         rows, start, stop, ranks = rows[kept], start[kept], stop[kept], ranks[:, kept]
         start, stop = _as_good(block, goal, expr, rows, start, stop, value[kept])
-    order = selected(rows, ranks, top)
+    order = _each_once(rows, ranks) if top == EVERY else selected(rows, ranks, top)
     _refuse_endless(block, rows[order], start[order], stop[order])
     return Ranked(rows[order], start[order], ranks[:, order])
 
@@ -147,6 +155,23 @@ def _kept(rows: Any, ranks: Any, top: int) -> Any:
     return numpy.flatnonzero((first <= worst) | _same(first, worst))
 
 
+def _each_once(rows: Any, ranks: Any) -> Any:
+    """The numbers of all points, the best first; of each configuration one."""
+    import numpy
+
+    order = numpy.lexsort(ranks[::-1])
+    _, first = numpy.unique(rows[order], return_index=True)
+    refuse_many(len(first))
+    return order[numpy.sort(first)]
+
+
+def refuse_many(count: int) -> None:
+    """A Problem where too many configurations are as good as the best to list them."""
+    if count > MOST_EQUAL:
+        message = f"more than {MOST_EQUAL} configurations are as good as the best"
+        raise Problem("plan", message, ("add a second goal:  min cost_per_hour, min tpot",))
+
+
 def selected(rows: Any, ranks: Any, top: int) -> Any:
     """The numbers of the best points, the best first; of each configuration one."""
     import numpy
@@ -166,8 +191,6 @@ def selected(rows: Any, ranks: Any, top: int) -> Any:
 def _spread(rows: Any, start: Any, stop: Any, ranks: Any) -> tuple[Any, Any, Any]:
     """Every value of the pieces as a piece of its own."""
     import numpy
-
-    from formulas.errors import Problem
 
     count = stop - start
     if int(count.sum()) > _MOST_VALUES:

@@ -32,8 +32,8 @@ class Goal:
 
 @dataclass(frozen=True)
 class Task:
-    """The goals come in the order of their weight; `front` asks for every configuration that no
-    other beats in all of them.
+    """The goals come in the order of their weight; `top` is how many rows are told, or EVERY.
+    `front` asks for every configuration that no other beats in all of them.
     """
 
     scenario: Scenario

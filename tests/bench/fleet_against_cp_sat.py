@@ -39,7 +39,7 @@ def cp_sat(fleet: Fleet) -> Fraction | None:
     solver.parameters.max_time_in_seconds = LIMIT
     if solver.solve(model) != cp_model.OPTIMAL:
         return None
-    return round(solver.objective_value) * program.unit
+    return program.price(round(solver.objective_value))
 
 
 def timed(engine: str, fleet: Fleet) -> tuple[float, Fraction | None, bool]:

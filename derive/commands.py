@@ -58,6 +58,8 @@ VERBS = {
              "plan min cost_per_hour given tpot <= 30 ms over tp, pp, batch top 5", "plan"),
         Verb("plot", "plot QUESTION [to FILE.svg]", "sens, plan, region or roofline as a picture",
              "plot region batch, context given tpot <= 30 ms to region.svg", "plot"),
+        Verb("derive", "derive [QUESTION] to FILE.tex", "the derivation of an answer as a document",
+             "derive max context given tpot <= 30 ms to report.tex", "derive_verb"),
         Verb("formulas", "formulas [WORDS]", "formulas, definitions and quantities by words",
              "formulas kv cache", "knowledge"),
         Verb("show", "show NAME [for NAME]", "a formula or quantity, with its inversions",

@@ -17,11 +17,14 @@ from derive.spelt_line import canonical_line
 from derive.symbolic import kept, own_unit
 from derive.tails import read_tail
 from derive.values import not_yet
-from derive.verbs import LATER_VERB, WITH_INNER, read_verb
+from derive.verbs import LATER_VERB, WITH_INNER, begins_inner, read_verb
 from formulas.errors import Problem
 from formulas.quantity import Quantity
 from formulas.statements import Axis, Fact, Statement
 from formulas.units import Unit
+
+# What has no derivation of its own.
+_UNDERIVED = ("state", "derive", "plot", "use")
 
 __all__ = ["LONGEST_LINE", "Question", "canonical", "canonical_name", "parse", "read_statement"]
 
@@ -33,10 +36,10 @@ class Question:
     """A line as it was read. `verb` is value, max, min, state or one of the table of verbs.
 
     A calculation that is asked is `expression`, with its values in `expression_unit`; `names` are
-    what a verb speaks of. `inner` is the question behind `whatif FACTS:`, `why not FACTS:` and
-    `plot`, and the largest or smallest of `why max NAME` and `sens max NAME`. `goals` (sense and
-    name), side `conditions` and `prices` of GPUs are those of a plan. It may take `seconds`; None
-    is what the conversation allows.
+    what a verb speaks of. `inner` is the question behind `whatif FACTS:`, `why not FACTS:`, `plot`
+    and `derive`, and the largest or smallest of `why max NAME` and `sens max NAME`. `goals` (sense
+    and name), side `conditions` and `prices` of GPUs are those of a plan. It may take `seconds`;
+    None is what the conversation allows.
     """
 
     text: str
@@ -131,7 +134,7 @@ def _only_statements(cursor: Cursor) -> tuple[Statement, ...]:
 
 
 def _read_line(cursor: Cursor, start: int = 0, drawn: bool = False) -> Question:
-    """A whole line, or the rest of one behind a colon or behind `plot`."""
+    """A whole line, or the rest of one behind a colon, `plot` or `derive`."""
     reading = Reading(drawn=drawn)
     notes = len(cursor.notes)
     _refuse_later(cursor)
@@ -139,8 +142,12 @@ def _read_line(cursor: Cursor, start: int = 0, drawn: bool = False) -> Question:
         return _question(cursor, reading, start, notes)
     if not read_verb(cursor, reading) and not cursor.look(GIVEN):
         take_item(cursor, reading)
-    if reading.verb == "plot" and not reading.words:
+    if begins_inner(cursor, reading):
+        where = cursor.here()
         reading.inner = _inner(cursor, drawn=True)
+        if reading.verb == "derive" and reading.inner.verb in _UNDERIVED:
+            example = f"example: {VERBS['derive'].example}"
+            raise fault("syntax", "a question stands behind 'derive'", where, example)
     while not cursor.done:
         if reading.verb in WITH_INNER and cursor.take(COLON):
             reading.inner = _inner(cursor)

@@ -33,7 +33,7 @@ QUESTIONS = ("state", "value", *EXTREMES)
 class Reading:
     """The parts of a question as they come; `sense` is what max or min a verb speaks of.
 
-    A question that stands behind `plot` is `drawn`.
+    A question that stands behind `plot` or `derive` is `drawn`.
     """
 
     verb: str = "state"

@@ -58,7 +58,7 @@ def _planned(question: Question, _: str) -> str:
 
 def _drawn(question: Question, _: str) -> str:
     if question.inner is not None:
-        return f"plot {canonical_line(question.inner)}"
+        return f"{question.verb} {canonical_line(question.inner)}"
     return " ".join((_searched(question, ""), ", ".join(question.names))).rstrip()
 
 
@@ -72,7 +72,7 @@ _HEADS: dict[str, Callable[[Question, str], str]] = {
     **dict.fromkeys(("which", "sweep", "relax", "variants", "need", "use", "show"), _named),
     "check": _named,
     "plan": _planned,
-    "plot": _drawn,
+    **dict.fromkeys(("plot", "derive"), _drawn),
 }
 _WITHOUT_TAILS = ("state", "whatif", "whynot", "formulas")
 

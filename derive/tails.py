@@ -214,7 +214,7 @@ _ANSWERING = (
     "which", "why", "sens", "sweep", "relax", "variants", "need", "check", "plot",
 )  # fmt: skip
 # Verbs whose outcome can be written to a file.
-_WRITTEN = (*_ANSWERING, "show")
+_WRITTEN = (*_ANSWERING, "show", "derive")
 # Each tail's reader, and the verbs that have it.
 _TAILS: dict[str, tuple[Callable[[Cursor, Reading, Span], None], tuple[str, ...]]] = {
     "given": (_given, (*QUESTIONS, *_ANSWERING, "plan")),

@@ -12,6 +12,8 @@ from derive.outcome import Outcome
 from derive.paper import Paper
 
 _EXAMPLE = "example: to report.tex"
+# What scripts read is a format beside those of documents.
+_OBJECT = "json"
 
 
 def _tex(paper: Paper) -> str:
@@ -35,15 +37,23 @@ def _html(paper: Paper) -> str:
 FORMATS: dict[str, Callable[[Paper], str]] = {"tex": _tex, "md": _markdown, "html": _html}
 
 
+def _object(outcome: Outcome) -> str:
+    from derive.as_json import json_text
+
+    return json_text(outcome.data, "utf-8", indent=2) + "\n"
+
+
 def checked_document(text: str) -> Path:
     """The path of a file that a document may be written to; Problem for any other."""
-    names = ", ".join(f".{name}" for name in FORMATS)
-    return checked_file(text, FORMATS, f"a derivation is written to a file in {names}", _EXAMPLE)
+    endings = (*FORMATS, _OBJECT)
+    names = ", ".join(f".{name}" for name in endings)
+    return checked_file(text, endings, f"a derivation is written to a file in {names}", _EXAMPLE)
 
 
 def written(path: Path, outcome: Outcome) -> Outcome:
     """The outcome, its document in the file, and a line that says so; Problem where it fails."""
-    text = FORMATS[path.suffix.lower().removeprefix(".")](outcome.paper())
+    form = path.suffix.lower().removeprefix(".")
+    text = _object(outcome) if form == _OBJECT else outcome.written_as(form)
     try:
         path.write_text(text, encoding="utf-8", newline="\n")
     except (OSError, ValueError) as error:

@@ -23,7 +23,7 @@ from formulas.errors import Problem
 
 # Lines of a session and of what is still to come: recognised, so that they are nothing else.
 LATER = (
-    "derive", "facts", "drop", "edit", "undo", "redo", "reset", "save", "load", "set",
+    "facts", "drop", "edit", "undo", "redo", "reset", "save", "load", "set",
     "help", "quit",
 )  # fmt: skip
 
@@ -54,6 +54,13 @@ def read_verb(cursor: Cursor, reading: Reading) -> bool:
     reading.verb = word
     _HEADS[word](cursor, reading)
     return True
+
+
+def begins_inner(cursor: Cursor, reading: Reading) -> bool:
+    """True where a whole question stands behind the verb without a colon."""
+    if reading.verb == "derive":
+        return not (cursor.done or cursor.look(_TAIL))
+    return reading.verb == "plot" and not reading.words
 
 
 def _which(cursor: Cursor, reading: Reading) -> None:
@@ -154,6 +161,10 @@ def _plot(cursor: Cursor, reading: Reading) -> None:
             raise fault("syntax", message, (start, cursor.end), _PLOTS[0])
 
 
+def _derive(cursor: Cursor, reading: Reading) -> None:
+    """What follows is a whole question, or nothing."""
+
+
 def _formulas(cursor: Cursor, reading: Reading) -> None:
     words: list[str] = []
     while not cursor.done:
@@ -183,6 +194,7 @@ _HEADS: dict[str, Callable[[Cursor, Reading], None]] = {
     "show": _show,
     "plan": read_plan,
     "plot": _plot,
+    "derive": _derive,
 }
 VERB = keyword(" ".join(_HEADS))
 # Verbs behind whose facts a whole question may stand: whatif tp = 4: max context.

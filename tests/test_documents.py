@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable
@@ -291,6 +292,35 @@ def test_a_question_is_written_to_a_file(
     assert text.startswith(start)
     code, printed_text, _ = here("ask", f"--{suffix}", QUESTIONS[12])
     assert printed_text == text
+
+
+def test_derive_writes_the_derivation_of_a_question_or_of_the_last_answer(tmp_path: Path) -> None:
+    """The same text three ways, and an object for scripts where the name ends with json."""
+    conversation, _ = Conversation().say("model llama-3.1-70b, gpu 8 x h100-sxm, batch = 32")
+    asked, plain = conversation.say(f"max context to {tmp_path / 'a.md'}")
+    asked.say(f"derive context to {tmp_path / 'b.md'}")
+    asked.say(f"derive to {tmp_path / 'c.md'}")
+    conversation.say(f"derive max context to {tmp_path / 'd.md'}")
+    texts = {(tmp_path / f"{name}.md").read_text(encoding="utf-8") for name in "abcd"}
+    assert len(texts) == 1
+    _, shown = asked.say("derive")
+    assert shown.data["derivation"] in texts
+    asked.say(f"derive context to {tmp_path / 'e.json'}")
+    stored = json.loads((tmp_path / "e.json").read_text(encoding="utf-8"))
+    assert stored["value"] == plain.value
+    with pytest.raises(Problem, match="no answer yet"):
+        conversation.say("derive to report.tex")
+    # Another quantity than the last one is asked anew.
+    _, other = asked.say(f"derive kv_bytes_per_token to {tmp_path / 'f.tex'}")
+    assert other.value == 2 * 80 * 8 * 128 * 2
+
+
+@pytest.mark.parametrize(
+    "line", ["derive batch = 3", "derive derive tpot", "derive plot sens tpot"]
+)
+def test_derive_takes_a_question(line: str) -> None:
+    with pytest.raises(Problem, match="a question stands behind 'derive'"):
+        Conversation().say(line)
 
 
 @pytest.mark.parametrize(

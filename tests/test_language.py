@@ -141,6 +141,9 @@ LINES: list[tuple[str, str, dict[str, Any]]] = [
      {"names": ("decode_step_kv",), "solve_for": "step_time"}),
     ("need tpot", "need", {"find": "tpot", "names": ("tpot",)}),
     ("check", "check", {}),
+    ("derive context to report.tex", "derive",
+     {"inner": Question("context to report.tex", "value", "context_tokens", to="report.tex",
+                        read_as=("context read as context_tokens",))}),
 ]  # fmt: skip
 
 
@@ -150,7 +153,7 @@ def test_an_example_line_is_read(line: str, verb: str, parts: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize("line", [
-    "derive context to report.tex", "facts", "drop batch", "edit 4 batch = 64", "undo 2", "redo",
+    "facts", "drop batch", "edit 4 batch = 64", "undo 2", "redo",
     "reset", "save run.derive", "load run.derive", "set digits 6", "? tpot",
 ])  # fmt: skip
 def test_a_line_of_what_is_to_come_is_nothing_else(line: str) -> None:

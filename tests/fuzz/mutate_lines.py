@@ -56,6 +56,8 @@ SEEDS = (
     "whatif memory_bandwidth = 1.1 * memory_bandwidth: tpot",
     "sweep tpot, output_token_rate over batch in 1..256 log2, tp in {4, 8}",
     "why tpot",
+    "derive max context given tpot <= 30 ms, batch = 8",
+    "max batch given tpot <= 30 ms --time 5",
     "why not tp = 2",
     "sens context by memory_bandwidth, vram_bytes, batch",
     "relax",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from time import monotonic
 from typing import Any
 
 from derive.asked import Asked, refuse_outside
@@ -29,6 +30,7 @@ from solvers.search.task import Goal, Plan, Task
 
 # So long the search may take less than the question: the card is made in the rest.
 _SHARE = 0.9
+_LEAST = 0.001
 PRICE = "price_per_gpu_hour"
 
 
@@ -45,8 +47,8 @@ class Wanted:
     front: bool = False
     read_as: tuple[str, ...] = ()
 
-    def task(self, seconds: float) -> Task:
-        """The task of the solver; Problem for what is not known."""
+    def task(self) -> Task:
+        """The task of the solver, of no time yet; Problem for what is not known."""
         for statement in self.statements:
             refuse_outside(statement)
         return Task(
@@ -57,7 +59,6 @@ class Wanted:
             self.prices or {},
             self.top,
             self.front,
-            seconds * _SHARE,
         )
 
 
@@ -82,10 +83,14 @@ def answer_plan(conversation: Conversation, question: Question) -> tuple[Convers
 def plan_outcome(wanted: Wanted, seconds: float) -> Outcome:
     """The card and the object of a plan."""
     goal = wanted.goals[0]
+    started = monotonic()
     try:
         with within(seconds):
-            task = wanted.task(seconds)
-            plan = planned(task, progress())
+            task = wanted.task()
+            # What was read and built till now is of the question's time as well.
+            left = seconds * _SHARE - (monotonic() - started)
+            limit = max(left, _LEAST) if seconds else 0.0
+            plan = planned(replace(task, seconds=limit), progress())
             answer = answer_of(task, plan, seconds)
     except TimedOut:
         return stopped_outcome("plan", goal.name, seconds)

@@ -40,10 +40,10 @@ def planned(task: Task, say: Callable[[str], None] = lambda _: None) -> Plan:
 
     Problem where the question cannot be searched; TimedOut is the caller's affair.
     """
+    now = time.monotonic()
     _refuse_vague(task)
     space = space_of(task.scenario, task.over, task.prices, task.wanted)
     search = Search(task, space, space.size <= COUNTED)
-    now = time.monotonic()
     limited = task.seconds > 0
     try:
         for block, tests, pieces in searched(

@@ -81,10 +81,12 @@ class Space:
     def varied(self, group: Sequence[int]) -> frozenset[str]:
         """What differs between the configurations of a group."""
         facts = [self.kinds[number].facts for number in group]
+        # Lists are equal at once where they hold the same objects; fractions are not.
+        first = facts[0]
         names = {
             name
             for name in frozenset().union(*facts)
-            if any(row.get(name) != facts[0].get(name) for row in facts)
+            if any([row.get(name)] != [first.get(name)] for row in facts)
         }
         bad = [n for n in sorted(names) if not all(is_number(row[n]) for row in facts if n in row)]
         if bad:

@@ -55,6 +55,12 @@ class Catalogue:
         return {name: tuple(sorted(rows, key=lambda r: -r.rank)) for name, rows in found.items()}
 
     @cached_property
+    def gates(self) -> frozenset[str]:
+        """The quantities that decide by being spoken of which relations take part."""
+        rows = self.relations.values()
+        return frozenset(n for r in rows for n in (*r.only_with, *r.any_with, *r.unless))
+
+    @cached_property
     def by_input(self) -> Mapping[str, tuple[Relation, ...]]:
         """The relations that use each quantity."""
         found: dict[str, list[Relation]] = {}

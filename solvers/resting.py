@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+
+import sympy
 
 from formulas.formula import VOCABULARY, Condition, Relation
 from solvers.chain import Chain
@@ -98,7 +101,8 @@ def _deciding(
     for row in found:
         if row.relation is None or row.relation.kind == "assumption":
             continue
-        true |= dict.fromkeys(c for c in row.relation.valid if _known(chain, c) is True)
+        needed = (c for c in row.relation.valid if not _goes_on(chain, row.relation, c))
+        true |= dict.fromkeys(c for c in needed if _known(chain, c) is True)
         false |= dict.fromkeys(_passed_over(chain, row.relation))
     return tuple(true), tuple(false)
 
@@ -114,5 +118,30 @@ def _passed_over(chain: Chain, used: Relation) -> list[Condition]:
     """Of each relation of higher rank that is not valid here, the condition that says so."""
     rows = chain.relations(used.gives)
     higher = rows[: next((i for i, row in enumerate(rows) if row.key == used.key), 0)]
-    refusing = ([c for c in row.valid if _known(chain, c) is False] for row in higher)
+    others = [row for row in higher if not _is_case_of(row, used)]
+    refusing = ([c for c in row.valid if _known(chain, c) is False] for row in others)
     return [conditions[0] for conditions in refusing if conditions]
+
+
+def _goes_on(chain: Chain, used: Relation, condition: Condition) -> bool:
+    """Whether x > 0 need not be asked: at 0, the end of x, the next relation says the same."""
+    rows = [row for row in chain.relations(used.gives) if chain.spoken_of(row)]
+    below = rows[next((i + 1 for i, row in enumerate(rows) if row.key == used.key), len(rows)) :]
+    if not below or not _is_case_of(below[0], used):
+        return False
+    end = VOCABULARY[below[0].valid[0].inputs[0]]
+    return end.domain.low == 0 and bool(condition.expr == sympy.StrictGreaterThan(end.symbol, 0))
+
+
+def _is_case_of(row: Relation, used: Relation) -> bool:
+    """Whether the relation is what the other one comes to where a quantity is 0."""
+    if len(row.valid) != 1 or len(row.valid[0].inputs) != 1:
+        return False
+    symbol = VOCABULARY[row.valid[0].inputs[0]].symbol
+    is_zero = row.valid[0].expr == sympy.Eq(symbol, 0)
+    return bool(is_zero and _at_zero(used.value, symbol) == row.value)
+
+
+@lru_cache(maxsize=1024)
+def _at_zero(expr: Any, symbol: Any) -> Any:
+    return expr.xreplace({symbol: sympy.Integer(0)})

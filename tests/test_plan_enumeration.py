@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from fractions import Fraction
+from itertools import product
 
 import pytest
 
-from formulas.statements import EVERY
+from derive.question import parse
+from formulas.hardware import find_gpu, mig_profiles
+from formulas.scenario import scenario
+from formulas.statements import EVERY, Axis
+from solvers.answer import Exact
+from solvers.axes import at_point
 from solvers.search.plan import planned
-from solvers.search.task import Goal
+from solvers.search.proved import answered
+from solvers.search.task import Goal, Task
 from tests.deployments import near
 from tests.plans import Instance, instance
 
@@ -71,3 +79,43 @@ def test_all_that_are_equal_are_those_of_enumeration(seed: int) -> None:
         assert len(told) == len(set(told))
         assert set(told) == lines, (seed, number)
         assert plan.equal == len(lines)
+
+
+NAMED = "model llama-3.1-8b, prompt = 3000, output = 500, arrival_rate = 20, tpot <= 60 ms"
+PRICES = {"h100-sxm": 3, "a100-80gb-sxm": 2, "l40s": 1}
+
+
+def test_formats_gpus_and_profiles_together_are_what_plain_questions_answer() -> None:
+    """Formats that only store, GPUs without links and MIG instances share a search: each row, and
+    each combination that is left out, is what a question of its own says.
+    """
+    own = {find_gpu(name).name: Fraction(price) for name, price in PRICES.items()}
+    over = (
+        Axis("gpu", tuple(own)), Axis("mig_profile", ("none", "2g.20gb", "3g.40gb")),
+        Axis("weight_dtype", ("bf16", "fp8", "int4", "nvfp4")),
+        Axis("tp", (Fraction(1), Fraction(2))), Axis("batch", (Fraction(8), Fraction(64))),
+    )  # fmt: skip
+    known = scenario(parse(NAMED).statements)
+    goal = (Goal("replica_request_rate", "max"),)
+    plan = planned(Task(known, goal, over, (), own, top=1000))
+    told = {key({n: v for n, v in r.point.items() if n != "batch"}): r for r in plan.rows}
+    seen = 0
+    for values in product(*(axis.values or () for axis in over)):
+        point = dict(zip((axis.name for axis in over), values, strict=True))
+        if point["mig_profile"] not in ("none", *mig_profiles(find_gpu(point["gpu"]))):
+            continue
+        there = at_point(known, point).with_value("price_per_gpu_hour", own[point["gpu"]])
+        answer = answered("cost_per_hour", there)
+        assert isinstance(answer, Exact)
+        fits = all(check.holds for check in answer.evidence.checks)
+        row = told.get(key({n: v for n, v in point.items() if n != "batch"}))
+        if row is None:
+            assert not fits, point
+        elif row.point["batch"] == point["batch"]:
+            assert fits, point
+            seen += 1
+            for name in ("cost_per_hour", "tpot", "ttft", "memory_used_per_gpu", "n_gpus"):
+                found = answered(name, there)
+                assert isinstance(found, Exact)
+                assert near(row.values[name], found.value), (point, name)
+    assert seen == len(plan.rows) > 20

@@ -46,6 +46,7 @@ class Block:
         self.moving: dict[str, Trend] = {} if line is None else {line.name: LINE}
         self._steps: list[tuple[str, Any]] = []
         self._exact: dict[Any, Any] = {}
+        self._whole: dict[str, bool] = {}
         self._lines: dict[tuple[Any, ...], tuple[Straight, Callable[..., Any]]] = {}
         for name, expr in program.steps:
             self._add(name, expr)
@@ -93,8 +94,11 @@ class Block:
 
         if name in self.moving:
             return self.line is not None and name == self.line.name
-        value = numpy.asarray(self.values[name])
-        return bool(numpy.all((value == numpy.rint(value)) & (numpy.abs(value) < _WHOLE)))
+        if name not in self._whole:
+            value = numpy.asarray(self.values[name])
+            whole = (value == numpy.rint(value)) & (numpy.abs(value) < _WHOLE)
+            self._whole[name] = bool(numpy.all(whole))
+        return self._whole[name]
 
     def _settled(self, name: str, value: Any, doubt: Any) -> Any:
         """The column with the exact values of the rows in doubt, each input looked at once."""

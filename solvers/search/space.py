@@ -11,6 +11,7 @@ from math import prod
 from typing import Any
 
 from formulas.catalogue import catalogue
+from formulas.deployment.defaults import STRUCTURAL
 from formulas.errors import Problem
 from formulas.hardware import find_gpu, idle_facts, mig_profiles
 from formulas.scenario import YOU, Given, Scenario
@@ -81,10 +82,12 @@ class Space:
     def varied(self, group: Sequence[int]) -> frozenset[str]:
         """What differs between the configurations of a group."""
         facts = [self.kinds[number].facts for number in group]
+        # Lists are equal at once where they hold the same objects; fractions are not.
+        first = facts[0]
         names = {
             name
             for name in frozenset().union(*facts)
-            if any(row.get(name) != facts[0].get(name) for row in facts)
+            if any([row.get(name)] != [first.get(name)] for row in facts)
         }
         bad = [n for n in sorted(names) if not all(is_number(row[n]) for row in facts if n in row)]
         if bad:
@@ -195,7 +198,29 @@ def _kinds(
     if not found:
         text = ", ".join(profiles.values or ()) if profiles else ""
         raise Problem("mig", f"no GPU that is offered has MIG profile {text}", (), text)
-    return found, left_out
+    return _completed(found), left_out
+
+
+def _completed(kinds: list[Kind]) -> list[Kind]:
+    """The kinds, those first of which most is stated; where others state what is absent in one, it
+    is stated there as what its absence means, so that one program serves all.
+    """
+    spoken = frozenset().union(*(kind.scenario.given for kind in kinds))
+    names = catalogue()
+    absent = {
+        name: Given(name, Fraction(int(row.value)), "assumed", f"{name} = {row.value}")
+        for name, row in names.defaults.items()
+        if name in STRUCTURAL & spoken
+        and not row.inputs
+        and name not in names.gates
+        # What is stated further down might say otherwise of it.
+        and not names.downstream(name) & spoken
+    }
+    found = []
+    for kind in sorted(kinds, key=lambda kind: -len(kind.scenario.given)):
+        more = {**absent, **kind.scenario.given}
+        found.append(Kind(kind.at, replace(kind.scenario, given=more)))
+    return found
 
 
 def _profiles(axis: Axis | None, gpu: str | None) -> list[str | None]:

@@ -58,7 +58,9 @@ def _still(_: Any, *parts: Any) -> tuple[None, ...]:
 
 def _power_moves(_: Pair, base: Pair, exponent: Pair) -> tuple[Pair, Pair | None]:
     lower = powered(base, added(exponent, (-1.0, -1.0)))
-    moved = multiplied(exponent, lower)
+    # Across a pole the value jumps, against its slope on either side.
+    pole = base[0] < 0 < base[1] and exponent[0] < 0
+    moved = EVERYTHING if pole else multiplied(exponent, lower)
     if exponent[0] == exponent[1]:
         return moved, None
     logarithm = _log(base) if base[0] >= 0 else EVERYTHING

@@ -110,6 +110,15 @@ def test_a_slope_that_does_not_fall_is_no_fall(
     assert rise <= high * run + slack + 1e-9 * abs(high * run)
 
 
+@pytest.mark.parametrize("expr", [1 / (X - 1), -((X - 1) ** -3), (X - 1) ** -2])
+def test_across_a_pole_nothing_is_said_of_the_slope(expr: Any) -> None:
+    assert slopes(expr, {X.name: (0, 2)})[X.name] == (-math.inf, math.inf)
+    # On one side of it the slope is what calculus says.
+    low, high = slopes(expr, {X.name: (2, 3)})[X.name]
+    for place in (2, Fraction(5, 2), 3):
+        assert low <= float(sympy.diff(expr, X).subs(X, place)) <= high
+
+
 def test_ends_without_bound() -> None:
     box = {X.name: (0, math.inf)}
     assert enclosure(1 / X, box) == (0.0, math.inf)

@@ -12,9 +12,10 @@ import sympy
 from formulas.expressions import Round
 from formulas.fold import NoRule
 from formulas.formula import VOCABULARY
-from formulas.quantity import Domain, stand_in
+from formulas.quantity import Domain
 from solvers.along import Along
 from solvers.chain import Chain
+from solvers.closed_form import places, solved_for
 from solvers.curve import Curve, Gap
 from solvers.events import ARM
 from solvers.exact import evaluate
@@ -33,10 +34,11 @@ from solvers.number import (
     same,
     to_sympy,
 )
-from solvers.roots import HIGHEST_DEGREE, Unseparated, smooth_arms, zeros
+from solvers.roots import Unseparated
 from solvers.slopes import NotSmooth, plus, times
 
 _BESIDE = Fraction(1, 10**9)
+_NOTHING = _BESIDE**3
 _ONE = Fraction(1)
 _COMPARED = (sympy.Le, sympy.Ge, sympy.Lt, sympy.Gt)
 
@@ -82,8 +84,8 @@ def takeovers(
         ]
     except (Unseparated, Lacking, Undefined, NoRule, RecursionError) as trouble:
         raise NotSmooth(f"how far {moving.name} may move was not found: {trouble}") from None
-    places = {place.value: place for place in reversed(found)}
-    rows = [places[value] for value in ordered(places) if inside(moving.domain, value)]
+    at = {place.value: place for place in reversed(found)}
+    rows = [at[value] for value in ordered(at) if inside(moving.domain, value)]
     below = [row for row in rows if less(row.value, moving.value)]
     above = [row for row in rows if less(moving.value, row.value)]
     return below[::-1], above
@@ -110,13 +112,17 @@ class _Path:
         if now == 0:
             return
         for asked, moved in self._meetings(base, difference):
-            if same(moved, self.moving.value) or not self._meets(event, asked, moved):
+            if self._is_here(moved) or not self._meets(event, asked, moved):
                 continue
             if base is not None and not self._is_on(base, asked, moved):
                 continue
-            signs = [self._beside(base, difference, asked, moved, s) for s in (-_ONE, _ONE)]
-            if signs[0] * signs[1] < 0:
+            if self._passes(base, difference, asked, moved):
                 yield moved
+
+    def _is_here(self, moved: Number) -> bool:
+        """Whether it is where the fact is now, but for digits that were rounded away."""
+        off = abs(minus(moved, self.moving.value))
+        return not less(times(_NOTHING, abs(self.moving.value)), off)
 
     def difference(self, gap: Gap) -> Any:
         """The left side less the right one, in what is asked and what is moved."""
@@ -136,24 +142,24 @@ class _Path:
         asked, moved = VOCABULARY[self.curve.find], self.moving
         if base is None or asked.symbol not in difference.free_symbols:
             if moved.symbol in difference.free_symbols:
-                yield from ((None, at) for at in _places(difference, moved.symbol, moved.domain))
+                yield from ((None, at) for at in places(difference, moved.symbol, moved.domain))
             return
         if moved.symbol not in base.free_symbols:
             fixed = self._put(difference, {asked.symbol: self.curve.value})
             if not is_number(fixed):
-                places = _places(fixed, moved.symbol, moved.domain)
-                yield from ((self.curve.value, at) for at in places)
+                found = places(fixed, moved.symbol, moved.domain)
+                yield from ((self.curve.value, at) for at in found)
             return
         window = {asked.symbol: asked.domain, moved.symbol: moved.domain}
         for gone, kept in ((moved.symbol, asked.symbol), (asked.symbol, moved.symbol)):
-            ways = _solved_for(base, gone)
+            ways = solved_for(base, gone)
             if ways is None:
                 continue
             for way in ways:
                 whole = difference.xreplace({gone: way})
                 if kept not in whole.free_symbols:
                     continue
-                for at in _places(whole, kept, window[kept]):
+                for at in places(whole, kept, window[kept]):
                     other = self._put(way, {kept: at})
                     if is_number(other):
                         yield (at, other) if kept == asked.symbol else (other, at)
@@ -191,25 +197,36 @@ class _Path:
             return 0
         return -1 if value < 0 else 1
 
-    def _beside(
-        self, base: Any, difference: Any, asked: Number | None, moved: Number, side: Fraction
-    ) -> int:
-        """On which side of the event the path runs, just before or just after the meeting."""
-        step = times(times(side, _BESIDE), rounded(abs(moved)) if moved else _ONE)
-        there = plus(moved, step)
+    def _passes(self, base: Any, difference: Any, asked: Number | None, moved: Number) -> bool:
+        """Whether the path is on one side of the event before the meeting, on the other after.
+
+        Where the path ends there, since nothing that is asked satisfies what binds any more, it is
+        followed straight on.
+        """
+        step = times(_BESIDE, rounded(abs(moved)) if moved else _ONE)
+        if less(moved, self.moving.value):
+            step = minus(Fraction(0), step)
+        near, far = minus(moved, step), plus(moved, step)
+        before, after = (self._followed(base, asked, there) for there in (near, far))
+        if asked is not None and before is not None and after is None:
+            after = minus(plus(asked, asked), before)
+        if base is not None and asked is not None and (before is None or after is None):
+            return False
+        signs = [self._sign(difference, x, p) for x, p in ((before, near), (after, far))]
+        return signs[0] * signs[1] < 0
+
+    def _followed(self, base: Any, asked: Number | None, there: Number) -> Number | None:
+        """What is asked beside a place of the path; None where the path does not go on."""
         if base is None or asked is None:
-            return self._sign(difference, asked, there)
-        reach = times(_BESIDE, abs(asked) if asked else _ONE)
+            return asked
+        reach = times(times(_BESIDE, _BESIDE), abs(asked) if asked else _ONE)
         off, high, low = (
-            self._put(base, self._values_at(x, p))
-            for x, p in (
-                (asked, there), (plus(asked, reach), there), (minus(asked, reach), there),
-            )
-        )  # fmt: skip
+            self._put(base, self._values_at(x, there))
+            for x in (asked, plus(asked, reach), minus(asked, reach))
+        )
         if not all(map(is_number, (off, high, low))) or high == low:
-            return 0
-        slope = divide(minus(high, low), times(Fraction(2), reach))
-        return self._sign(difference, minus(asked, divide(off, slope)), there)
+            return None
+        return minus(asked, divide(times(off, times(Fraction(2), reach)), minus(high, low)))
 
 
 def _is_under_a_power(chain: Chain, moving: Moving) -> bool:
@@ -219,18 +236,6 @@ def _is_under_a_power(chain: Chain, moving: Moving) -> bool:
     rows = chain.catalogue.by_input.get(moving.name, ())
     powers = [p for row in rows if not row.is_array for p in row.value.atoms(sympy.Pow)]
     return any(moving.symbol in p.base.free_symbols and p.exp.free_symbols for p in powers)
-
-
-def _places(expr: Any, symbol: Any, domain: Domain) -> list[Number]:
-    """The zeros of an expression; Unseparated where it has a power too high to be taken apart."""
-    if _is_high(expr, symbol):
-        raise Unseparated("a high power")
-    return zeros(expr, symbol, domain)
-
-
-def _is_high(expr: Any, symbol: Any) -> bool:
-    powers = [p for p in expr.atoms(sympy.Pow) if symbol in p.free_symbols]
-    return any(symbol in p.exp.free_symbols or abs(p.exp) > HIGHEST_DEGREE for p in powers)
 
 
 def _without_steps(expr: Any) -> Any:
@@ -248,49 +253,3 @@ def _symbols(expr: Any) -> set[Any]:
 
 def _is_whole(node: Any) -> bool:
     return bool(node.is_Symbol and VOCABULARY[node.name].domain.whole)
-
-
-def _solved_for(base: Any, symbol: Any) -> list[Any] | None:
-    """The base solved for the symbol, arm by arm; None where it stands in a higher power."""
-    found: list[Any] = []
-    if _is_high(base, symbol):
-        return None
-    for arm in smooth_arms(base, symbol):
-        if symbol not in arm.free_symbols:
-            continue
-        parts: dict[Any, Any] = {}
-        top = sympy.fraction(sympy.together(_folded(arm, symbol, parts)))[0]
-        if not top.is_polynomial(symbol):
-            return None
-        poly = sympy.Poly(top, symbol)
-        if poly.degree() == 1:
-            a, b = poly.all_coeffs()
-            ways = [-b / a]
-        elif poly.degree() == 2:
-            a, b, c = poly.all_coeffs()
-            root = sympy.sqrt(b**2 - 4 * a * c)
-            ways = [(-b - root) / (2 * a), (-b + root) / (2 * a)]
-        else:
-            return None
-        found += [way.xreplace(parts) for way in ways]
-    return found or None
-
-
-def _folded(node: Any, symbol: Any, parts: dict[Any, Any]) -> Any:
-    """The expression with a stand-in for whatever in it is free of the symbol, kept in `parts`."""
-    if symbol not in node.free_symbols:
-        name = stand_in(real=True)
-        parts[name] = node
-        return name
-    if isinstance(node, sympy.Add | sympy.Mul):
-        own = [part for part in node.args if symbol in part.free_symbols]
-        rest = node.func(*(part for part in node.args if symbol not in part.free_symbols))
-        folded = [_folded(part, symbol, parts) for part in own]
-        return (
-            node.func(*folded, _folded(rest, symbol, parts))
-            if len(own) < len(node.args)
-            else (node.func(*folded))
-        )
-    if isinstance(node, sympy.Pow) and symbol not in node.exp.free_symbols:
-        return _folded(node.base, symbol, parts) ** node.exp
-    return node

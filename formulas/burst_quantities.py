@@ -6,7 +6,7 @@ A row is name, letter (LaTeX, unique), unit, domain, meaning, and the tag it is 
 
 from __future__ import annotations
 
-from formulas.quantity import COUNT, NOT_NEGATIVE, POSITIVE, SHARE, subject
+from formulas.quantity import FROM_ONE, NOT_NEGATIVE, POSITIVE, SHARE, subject
 
 # What nobody can tell from the means of a benchmark: how lengths are spread, how the engine admits.
 UNKNOWN_OF_BURSTS = subject("burst", (
@@ -15,7 +15,7 @@ UNKNOWN_OF_BURSTS = subject("burst", (
 ))
 
 OF_BURSTS = subject("burst", (
-    ("burst_requests", r"N_\text{burst}", "1", COUNT, "requests that are submitted at once", "req"),
+    ("burst_requests", r"N_\text{burst}", "1", FROM_ONE, "requests that are submitted at once", "req"),
     ("admission_tokens", r"n_\text{admit}", "1", POSITIVE, "cached tokens that a sequence needs to be admitted", "tok"),
     ("resident_tokens", r"n_\text{resident}", "1", POSITIVE, "cached tokens of a sequence while it decodes, on average", "tok"),
     ("cached_sequences", r"n_\text{cached seq}", "1", POSITIVE, "sequences that the cache of a replica has room to admit", "seq"),

@@ -111,9 +111,10 @@ def batch_that_requests_meet(
 
 
 @of_burst()
-def burst_duration(burst_requests, replica_request_rate):
-    """All requests at the rate of a replica with the burst's mean batch."""
-    return burst_requests / replica_request_rate
+def burst_duration(burst_requests, output_tokens, batch, step_time, prefill_time, dp, pp):
+    """Steps for all tokens at the mean batch, and all prefills: ranks and stages side by side."""
+    steps = burst_requests * output_tokens / batch
+    return steps * step_time + burst_requests * prefill_time / (dp * pp)
 
 
 @definition()

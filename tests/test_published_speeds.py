@@ -50,7 +50,9 @@ def interval_of_burst(case: dict[str, Any], find: str) -> tuple[float, float]:
 
 
 def spelt(facts: dict[str, Any]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in facts.items())
+    """What a log printed of its cache is taken for what the memory would leave."""
+    words = {"kv_cache_tokens": ":="}
+    return ", ".join(f"{name} {words.get(name, '=')} {value}" for name, value in facts.items())
 
 
 @cache
@@ -58,12 +60,22 @@ def bursts() -> dict[str, dict[str, tuple[float, float, float]]]:
     """What was measured of each burst, and the interval: (low, measured, high)."""
     found: dict[str, dict[str, tuple[float, float, float]]] = {}
     for case in PUBLISHED["bursts"]:
-        rows = {}
-        for find, measured in case["measured"].items():
-            low, high = interval_of_burst(case, find)
-            rows[find] = (low, measured, high)
-        found[case["id"]] = rows
+        intervals = {find: interval_of_burst(case, find) for find in asked(case["measured"])}
+        if "burst_duration" in intervals:
+            low, high = intervals["burst_duration"]
+            tokens = case["facts"]["burst_requests"] * case["facts"]["output"]
+            intervals["burst_token_rate"] = (tokens / high, tokens / low)
+        found[case["id"]] = {
+            find: (intervals[find][0], measured, intervals[find][1])
+            for find, measured in case["measured"].items()
+        }
     return found
+
+
+def asked(measured: dict[str, float]) -> list[str]:
+    """A duration says the throughput as well."""
+    double = "burst_token_rate" if "burst_duration" in measured else ""
+    return [find for find in measured if find != double]
 
 
 def test_eight_of_ten_published_speeds_lie_where_the_answer_says() -> None:

@@ -27,7 +27,17 @@ SHEET = (
     "kubernetes",
     "beyond",
 )
-DEPLOYMENT = ("memory", "step", "service", "layout", "request", "budget", "attention", "calibrated")
+DEPLOYMENT = (
+    "memory",
+    "step",
+    "service",
+    "layout",
+    "request",
+    "budget",
+    "attention",
+    "calibrated",
+    "burst",
+)
 # The start of the key of what is assumed.
 ASSUMED = "assumed."
 

@@ -6,6 +6,7 @@ A row is name, letter (LaTeX, unique), unit (of the contract), domain, meaning, 
 
 from __future__ import annotations
 
+from formulas.burst_quantities import SPEED_OF_BURSTS
 from formulas.cache_quantities import CACHE, CACHE_ALIASES
 from formulas.quantity import (
     ATTAINED,
@@ -275,7 +276,7 @@ DEPLOYMENT = subject("deployment", (
 
 SCALARS: tuple[Quantity, ...] = (
     *MODEL, *MEMORY, *SPEED, *ENGINE, *FASTER, *SCALING, *PRODUCTION, *KUBERNETES, *BEYOND, *DEPLOYMENT, *CACHE,
-    *SPEED_OF_ENGINES,
+    *SPEED_OF_ENGINES, *SPEED_OF_BURSTS,
 )
 
 ALIASES = {

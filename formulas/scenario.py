@@ -9,6 +9,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from formulas.bursts import of_bursts, said_of_bursts
 from formulas.calculated import resolved
 from formulas.engines import ENGINE, engines, of_engine, said_of
 from formulas.errors import Problem
@@ -99,11 +100,11 @@ def scenario(statements: Iterable[Statement]) -> Scenario:
     Raises Problem for a model, GPU or profile that is not known.
     """
     rows = tuple(statements)
-    taken = of_engine(rows)
+    taken = (*of_engine(rows), *of_bursts(rows))
     rows = (*rows, *taken)
     chosen = {row.choice: row.value for row in rows if isinstance(row, Choose)}
     given: list[Given] = []
-    notes: list[str] = list(said_of(rows))
+    notes: list[str] = [*said_of(rows), *said_of_bursts(taken)]
     model = _model(rows, given, notes, chosen)
     _gpu(rows, given, chosen, model)
     _profile(rows, given, notes, chosen, model)

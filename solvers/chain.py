@@ -104,10 +104,10 @@ class Chain:
             return ()
         absent = OPTIONAL - self.scenario.given.keys()
         rows = tuple(c for c in self.catalogue.constraints if not absent & set(c.inputs))
-        if "batch" in self.scenario.mentioned | {self.asked}:
+        spoken = self.scenario.mentioned | {self.asked}
+        if "batch" in spoken:
             return rows
-        stated = self.scenario.given.keys()
-        return tuple(c for c in rows if not SUPERSEDED.get(c.name, frozenset()) & stated)
+        return tuple(c for c in rows if not SUPERSEDED.get(c.name, frozenset()) & spoken)
 
     def equated(self) -> tuple[str, ...]:
         """The stated quantities that relations give as well, and which are therefore equations."""

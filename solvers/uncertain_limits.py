@@ -192,6 +192,10 @@ def _cut(limits: _Limits, box: Box, middle: Answer) -> Answer:
     upwards = limits.sense == "max"
     best = ordered(outer)[-1 if upwards else 0]
     if any(isinstance(value, float) or math.isinf(float(value)) for value in outer):
+        turning = _turning(limits, box)
+        if turning:
+            reason = f"how {turning} moves over a range of {' and '.join(box)} is not proved"
+            return Unproved(limits.quantity.name, f"{reason}: state one value")
         return Unbounded(limits.quantity.name, limits.sense)
     domain = limits.quantity.domain
     end = domain.low if upwards else domain.high
@@ -229,6 +233,13 @@ def _between(limits: _Limits, box: Box) -> tuple[Number | None, Number | None]:
             best[name] = loose
         worst = None if worst is None or tight is None else {**worst, name: tight}
     return _end(limits, best), None if worst is None else _end(limits, worst)
+
+
+def _turning(limits: _Limits, box: Box) -> str:
+    """A limit whose best corner of the box is not known, "" where there is none."""
+    rows = limits.conditions.items()
+    best = {n: loosest_and_tightest(c, box, limits.quantity, limits.stretch)[0] for n, c in rows}
+    return next((name for name, loosest in best.items() if loosest is None), "")
 
 
 def _end(limits: _Limits, conditions: Mapping[str, Any]) -> Number | None:

@@ -163,6 +163,7 @@ RULES: dict[str, Any] = {
     "Mul": lambda *parts: math.prod(parts[1:], start=parts[0]),
     "Pow": power,
     "log": logarithm,
+    "exp": lambda x: mpmath.exp(real(x)),
     "ceiling": lambda x: Fraction(math.ceil(x)),
     "floor": lambda x: Fraction(math.floor(x)),
     "Round": lambda x: Fraction(round(x)),

@@ -120,6 +120,17 @@ def test_what_can_be_said_of_a_case_that_is_not_met(name: str, paths: dict[str, 
             check(part, paths)
 
 
+def test_a_tower_that_is_cut_or_copied_lies_between_both(paths: dict[str, str]) -> None:
+    """Case a64 does not say which: its weights are neither below the one nor above the other."""
+    given = {"model": paths["qwen3.5-35b-a3b"], "tp": 4}
+    tower = 2 * int(answers([("tower_params", given)])[0]["value"])
+    (found,) = answers(
+        [("weight_bytes_per_gpu", {**given, "replicated_weight_bytes": f"0..{tower}"})]
+    )
+    assert found["low"] < number("16.92 GiB") < found["high"]
+    assert found["high"] / found["low"] < 1.05
+
+
 def test_few_cases_are_not_met_and_each_has_a_reason() -> None:
     assert len(CASES) == 110
     assert len(DATA["not_met"]) <= MOST_NOT_MET * len(CASES)

@@ -137,8 +137,11 @@ OPTIONAL = frozenset(
     )
 )
 # Not checked where one of these is stated and no batch is spoken of: the engine has set the memory
-# aside already.
-SUPERSEDED = {"memory": frozenset(("kv_cache_bytes_per_gpu", "kv_cache_tokens"))}
+# aside already, and the batch of a burst is a mean of what it admits.
+SUPERSEDED = {
+    "memory": frozenset(("kv_cache_bytes_per_gpu", "kv_cache_tokens", "burst_requests")),
+    "batch_divides": frozenset(("burst_requests",)),
+}
 # Checked where its quantity can be derived, and no gap in the answer where it cannot.
 WHERE_DERIVED = frozenset(("fleet_size",))
 # A largest or smallest is a multiple of these, as the constraint asks where it is beyond them.

@@ -12,7 +12,7 @@ import z3
 
 from formulas.catalogue import catalogue
 from formulas.errors import Problem
-from formulas.fold import rule_for
+from formulas.fold import NoRule, rule_for
 from solvers.lower_z3 import Lowering
 from tests.test_architecture import INSIDE_OTHERS, node_classes
 
@@ -131,6 +131,10 @@ def test_the_deployment_model_is_lowered() -> None:
         if relation.is_array or not relation.id.startswith("deployment."):
             continue
         if relation.gives == "experts_touched_fraction":
+            continue
+        if relation.value.has(sympy.log):
+            with pytest.raises(NoRule):
+                Lowering().term(relation.value)
             continue
         Lowering().term(relation.value)
         lowered += 1

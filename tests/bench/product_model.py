@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from by_hand import UTILIZATION, Space, Work, divides, line_of
+from tests.bench.by_hand import UTILIZATION, Space, Work, divides, line_of
 
 TIME, MEMORY, PRICE = 1e9, 1e-3, 100
 MOST_REPLICAS = 4096

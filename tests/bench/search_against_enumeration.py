@@ -25,9 +25,6 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from by_hand import BYTES, Card, Space, Work, costs, enumerated, line_of
-from product_model import PRICE, product_model
-
 from derive.question import parse
 from formulas.hardware import find_gpu, gpu_facts, is_weight_only
 from formulas.models import find_model
@@ -35,6 +32,8 @@ from formulas.scenario import scenario
 from formulas.statements import Axis
 from solvers.search.plan import planned
 from solvers.search.task import Goal, Plan, Task
+from tests.bench.by_hand import BYTES, Card, Space, Work, costs, enumerated, line_of
+from tests.bench.product_model import PRICE, product_model
 
 MODEL = "llama-3.1-70b"
 PRICES = {"h100-sxm": 2.5, "h200-sxm": 3.5, "a100-80gb-sxm": 1.5, "l40s": 1.0, "b200": 5.0}

@@ -66,3 +66,10 @@ VERBS = {
              "show kv_bytes_per_token for n_kv_heads", "knowledge"),
     )
 }  # fmt: skip
+
+# Pictures of their own, and the questions that have one.
+PICTURES = {
+    "roofline": "a GPU's roofs, and where the work lies",
+    "region": "which pairs of two quantities meet every limit",
+}
+DRAWN = ("sens", "plan")

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from derive.commands import VERBS
+from derive.commands import DRAWN, PICTURES, VERBS
 from derive.repl_position import Place, place_in
 from derive.repl_words import WORDS
 
@@ -95,7 +95,6 @@ def _verbs() -> Iterator[Row]:
 
 
 def _pictures(_: Place, __: Names) -> Iterator[Row]:
-    from derive.verbs import DRAWN, PICTURES
 
     yield from PICTURES.items()
     yield from ((name, VERBS[name].help) for name in DRAWN)

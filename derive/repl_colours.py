@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from derive.commands import VERBS
+from derive.commands import DRAWN, PICTURES, VERBS
 from derive.repl_words import WORDS
-from derive.verbs import DRAWN, PICTURES
 
 _FIRST = "|".join((*VERBS, "max", "min", "why not", *WORDS))
 _PICTURE = rf"plot\s+(?:{'|'.join((*DRAWN, *PICTURES))})"

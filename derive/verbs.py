@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from derive.commands import DRAWN, PICTURES
 from derive.complain import fault
 from derive.lexer import COMMA, Cursor, keyword
 from derive.names import canonical_name
@@ -31,12 +32,6 @@ LATER_VERB = keyword(" ".join(LATER))
 _NOT = keyword("not")
 _TAIL = keyword("require given where st with over by for top to as in")
 _WORD_OF_SEARCH = re.compile(r"[^\s,]+")
-# Pictures of their own, and the questions that have one.
-PICTURES = {
-    "roofline": "a GPU's roofs, and where the work lies",
-    "region": "which pairs of two quantities meet every limit",
-}
-DRAWN = ("sens", "plan")
 _PICTURE = keyword(" ".join(PICTURES))
 _PLOTS = (
     "example: plot region batch, context given tpot <= 30 ms to region.svg",

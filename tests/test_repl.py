@@ -303,11 +303,13 @@ import sys, threading
 import derive.cli
 import derive.repl
 import derive.repl_terminal
-print("loaded", *({"sympy", "numpy", "networkx", "z3", "mpmath"} & sys.modules.keys()))
+heavy = {"sympy", "numpy", "networkx", "z3", "mpmath", "derive.question", "formulas.quantities"}
+print("loaded", *(heavy & sys.modules.keys()))
 """
 
 
 def test_the_prompt_needs_nothing_heavy() -> None:
+    """Nor the reader of lines and the vocabulary, which together take a third of the start."""
     ran = subprocess.run(
         [sys.executable, "-c", STARTED], cwd=ROOT, capture_output=True, text=True, check=True
     )

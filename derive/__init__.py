@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from derive.session import Reply, Session
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 __all__ = ["Reply", "Session", "__version__"]
 
 _HOME = Path(__file__).resolve().parent.parent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +17,7 @@ from formulas.amounts import display
 from formulas.catalogue import catalogue
 from formulas.errors import Problem
 from formulas.quantity import REAL, Quantity
-from formulas.statements import Axis, Fact, Statement
+from formulas.statements import Axis, Between, Fact, Statement
 from formulas.units import Unit
 from solvers.solve import Request
 
@@ -135,6 +135,13 @@ def _unit_of(expression: Any) -> Unit:
 
 def refuse_outside(statement: Statement, line: str = "") -> None:
     """A Problem for a fact that its quantity can never be: nothing computed from it is true."""
+    if isinstance(statement, Between):
+        # A range of what comes in wholes may end between two of them.
+        own = replace(catalogue().quantities[statement.quantity].domain, whole=False, choices=())
+        for end in (statement.low, statement.high):
+            if not own.holds(end):
+                refuse_outside(Fact(statement.quantity, end, text=statement.text), line)
+        return
     if not isinstance(statement, Fact) or not isinstance(statement.value, Fraction):
         return
     quantity, value = catalogue().quantities[statement.quantity], statement.value

@@ -104,6 +104,11 @@ def _axis(axis: Axis) -> str:
 
 
 def _price(price: tuple[str, Any]) -> str:
+    from fractions import Fraction
+
     from derive.literals import plain
 
-    return f"{price[0]} ${plain(price[1])}/h"
+    number = plain(price[1])
+    if Fraction(number) != price[1]:
+        return f"{price[0]} {price[1]}"
+    return f"{price[0]} ${number}/h"

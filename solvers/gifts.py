@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 
+from formulas.burst_quantities import SPEED_OF_BURSTS
 from formulas.catalogue import Catalogue, catalogue
 from formulas.config_keys import STATED_AS
 from formulas.scenario import scenario
@@ -81,6 +82,9 @@ def gifts(request: Request) -> tuple[Gift, ...]:
     given = set(request.scenario.given) | {request.find}
     if MODEL not in named:
         given |= set(STATED_AS.values())  # a config that lacked one of them was refused
+    # Who does not speak of a burst is not asked for what belongs to one.
+    spoken_of = request.scenario.mentioned | {request.find}
+    given |= set() if spoken_of & _of_a_burst() else _of_a_burst()
     looked_up = [n for n in _candidates(targets) if n not in given and n not in _WORKLOAD]
     own = [n for n in _WORKLOAD if n not in given]
     # What a row of a table has is asked for by the name of the row.
@@ -97,6 +101,12 @@ def gifts(request: Request) -> tuple[Gift, ...]:
 
 
 _PLACES = {name: place for place, name in enumerate((MODEL, GPU, *reversed(_WORKLOAD)))}
+
+
+@cache
+def _of_a_burst() -> frozenset[str]:
+    """The quantities of requests that are submitted at once."""
+    return frozenset(quantity.name for quantity in SPEED_OF_BURSTS)
 
 
 def _targets(request: Request) -> tuple[str, ...]:

@@ -199,7 +199,11 @@ def _least_of_corners(expr: Any, box: Box) -> float:
 
 
 def _value(expr: Any, point: Mapping[str, Fraction]) -> float:
-    return float(evaluate(expr, point.__getitem__))
+    value = evaluate(expr, point.__getitem__)
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 # -- the answer

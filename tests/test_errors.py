@@ -244,3 +244,11 @@ def test_every_error_has_its_place_and_a_repair() -> None:
         assert rows[0].startswith("error[")
         assert set(rows[2].strip()) == {"^"}
         assert len(rows) > 3
+
+
+@pytest.mark.parametrize("line", ["mbu = -.7..0.8", "mbu = 0..0.8", "mbu = 0.5..1.2"])
+def test_e12_a_range_that_leaves_the_domain(line: str) -> None:
+    sentence, shown, *rest = said_after(f"tpot given {line}").split("\n")
+    assert sentence.startswith("error[domain]: mbu = ")
+    assert shown == f"  tpot given {line}"
+    assert "above 0 and at most 1" in rest[-1]

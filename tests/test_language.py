@@ -589,3 +589,8 @@ def test_every_verb_of_the_table_is_read_and_no_other() -> None:
     assert not {*VERBS} & {*LATER}
     for verb in VERBS.values():
         assert parse(verb.example).verb == verb.name
+
+
+def test_a_price_that_no_decimal_is_reads_back() -> None:
+    question = parse("plan min cost_per_hour over tp at h100-sxm 1/3")
+    assert parse(canonical(question)).prices == question.prices

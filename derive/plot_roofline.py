@@ -18,6 +18,7 @@ from derive.session import Reply
 from derive.under_table import assumed, assumed_data, fields, groups, why_not
 from formulas.amounts import display
 from formulas.catalogue import catalogue
+from formulas.roofline import INTENSITY, REACHED, WORKS
 from formulas.scenario import scenario
 from formulas.statements import Fact, Statement, UseGpu
 from solvers.answer import Evidence, Exact
@@ -28,53 +29,11 @@ if TYPE_CHECKING:
     from derive.conversation import Conversation
     from derive.question import Question
 
-INTENSITY, RATE, RIDGE = "arithmetic_intensity", "attainable_flops", "ridge_intensity"
+RATE, RIDGE = "attainable_flops", "ridge_intensity"
 ROOFS = ("peak_flops", "memory_bandwidth")
-# What a GPU reaches of its roofs, as the deployment model has it.
-REACHED = ("mfu * peak_flops", "mbu * memory_bandwidth")
 _GROUPS = ("tp", "pp", "dp", "ep")
 # So many times beyond the outermost points the roofs are drawn.
 _BEYOND = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """A kind of work: the question for its intensity and, where it has one, for its rate.
-
-    `time` is what the rate cannot be told without. The sheet's line speaks of no model that has
-    any of `unless`.
-    """
-
-    name: str
-    intensity: str
-    rate: str = ""
-    time: str = ""
-    note: str = ""
-    unless: str = ""
-
-
-# Which work and which bytes are meant is stated; the sheet's line divides them. The times of a
-# stage are those at the rates reached, so that times and rates together are work and bytes.
-WORKS = (
-    Work(
-        "decode step",
-        f"{INTENSITY} given flops = {REACHED[0]} * stage_compute_time, "
-        f"bytes_moved = {REACHED[1]} * stage_memory_time",
-        f"pp * {REACHED[0]} * stage_compute_time / step_time",
-        "step_time",
-        "at the rate that is predicted; what has no prediction lies on the roof",
-    ),
-    Work("decode, weights", "decode_matmul_intensity", unless="expert_params"),
-    Work("decode, attention", "decode_attention_intensity", unless="kv_lora_rank"),
-    Work(
-        "prefill",
-        f"{INTENSITY} given flops = prefill_flops, bytes_moved = weight_bytes",
-        "prefill_flops / (tp * ttft)",
-        "ttft",
-        "of one prompt, whose bytes are the weights, read once",
-    ),
-    Work("flops over bytes_moved", INTENSITY),
-)
 
 
 @dataclass(frozen=True, slots=True)
